@@ -12,6 +12,7 @@ import type { SliceClaims } from './slice-claims.ts';
 /** An append of an entity, and what is stored beside it. */
 export interface SlicedAppend {
   readonly entity: EntityRef;
+  /** The slice that has to be held: that of the entity, or any of the user's own if the append has neither records nor a reply. */
   readonly slice: number;
   readonly records: readonly JournalRecord[];
   readonly reply: ReplyToStore | undefined;
@@ -61,7 +62,7 @@ const STATEMENT = {
   ), typed AS (
     INSERT INTO svc.event_type SELECT t.component, t.manifest
     FROM unnest($35::int2[], $36::text[], $37::text[]) AS t(slice, component, manifest)
-    JOIN held h ON h.slice = t.slice
+    JOIN held h ON h.slice = t.slice ORDER BY 1, 2
     ON CONFLICT DO NOTHING
   )
   SELECT slice, NULL FROM held UNION ALL SELECT NULL, append FROM gap`,

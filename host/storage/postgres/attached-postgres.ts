@@ -16,6 +16,7 @@ import { sliceOf } from '@svc/model/slice';
 import { SvcError } from '@svc/kit/svc-error';
 import { Occurrences } from '../../schedule/occurrences.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
+import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
 import { EntityReads } from './entity-reads.ts';
 import { SliceHeads } from './feed/slice-heads.ts';
@@ -40,6 +41,7 @@ export function attachPostgresJournal(connection: PostgresConnection): Journal {
 class AttachedPostgres implements Journal {
   readonly positions: Positions;
   readonly #shown: string;
+  readonly #anyOwnSlice: number;
   readonly #writing: WritingSession;
   readonly #following: FollowingSession;
   readonly #port: MessagePort;
@@ -57,12 +59,13 @@ class AttachedPostgres implements Journal {
     const module = new WritingModule(connection.module);
     const alarm = new TimerAlarm(connection.alarm);
     const clock = { monotonicMs: () => performance.now() };
-    const connect = () => connectDatabase(source);
+    const connect = async () => new AnsweringSession(await connectDatabase(source));
     const claims = new SliceClaims({
       node,
       slices: Array.from({ length: count }, (_, index) => first + index),
     });
     this.#shown = shown;
+    this.#anyOwnSlice = first;
     this.positions = new SlicePositions(heads);
     const report = (sent: UserReport) => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
@@ -82,7 +85,7 @@ class AttachedPostgres implements Journal {
     this.#group = new GroupCommit({
       writing: this.#writing,
       claims,
-      module: () => module.number,
+      module: () => module.number(),
       room: new JournalRoom(connection.room),
       uncertainMs,
       clock,
@@ -109,12 +112,14 @@ class AttachedPostgres implements Journal {
     beside: StoredBeside = {},
   ): void {
     assert(records.length > 0 || beside.reply !== undefined || beside.timers !== undefined);
-    assert(records.length === 0 || beside.isDetached !== true);
+    assert(beside.isDetached !== true || (records.length === 0 && beside.reply === undefined));
     if (this.#isClosed) {
       queueMicrotask(() => settled(this.#closedFailure()));
       return;
     }
-    const slice = sliceOf(entity.component, entity.id);
+    // A detached append has no record, and may be about an entity of any slice. It needs one that this user holds.
+    const slice =
+      beside.isDetached === true ? this.#anyOwnSlice : sliceOf(entity.component, entity.id);
     this.#group.append({ entity, slice, records, beside, reply: beside.reply, settled });
   }
 

@@ -22,13 +22,15 @@ import { SnapshotQueue } from './snapshot-queue.ts';
 import type { TimerRules } from './timers/timer-changes.ts';
 import type { WritingSession } from './writing-session.ts';
 
-/** Most records of a group, and UTF-16 units of their JSON text. A single append may have more. */
+/** Most records and appends of a group together, and UTF-16 units of their JSON text. A single append may have more. */
 const GROUP_RECORDS_MAX = 2_000;
 const GROUP_UNITS_MAX = 4 * 1024 * 1024;
 /** About the bytes of a record beside its text. */
 const RECORD_BYTES = 300;
 /** How often a group is sent again that met a deadlock or another conflict. */
 const CONFLICTS_MAX = 8;
+/** SQLSTATE of a conflict with another transaction. */
+const CONFLICT = '40001';
 
 export interface QueuedAppend extends GroupedAppend {
   readonly settled: (failure?: SvcError) => void;
@@ -53,8 +55,8 @@ export interface StoredGroup {
 export interface GroupCommitNeeds {
   readonly writing: WritingSession;
   readonly claims: SliceClaims;
-  /** Returns the number of the module that writes; undefined: records name none. */
-  readonly module: () => number | undefined;
+  /** Returns the number of the module that writes; undefined: records name none. Rejects with SvcError. */
+  readonly module: () => Promise<number | undefined>;
   readonly timerRules: TimerRules;
   readonly room: JournalRoom;
   /** For so long an outcome that is unknown is looked for, in milliseconds. */
@@ -64,6 +66,12 @@ export interface GroupCommitNeeds {
   readonly shown: string;
   /** Called with each group that is stored, before its appends settle. */
   readonly onStored: (group: StoredGroup) => void;
+}
+
+interface ReadyToSend {
+  readonly session: DatabaseSession;
+  /** Number of the module that writes. */
+  readonly module: number | undefined;
 }
 
 export class GroupCommit {
@@ -126,7 +134,7 @@ export class GroupCommit {
     let units = 0;
     let count = 0;
     for (const append of this.#queue) {
-      records += append.records.length;
+      records += Math.max(1, append.records.length);
       units += unitsOf(append);
       if (count > 0 && (records > GROUP_RECORDS_MAX || units > GROUP_UNITS_MAX)) break;
       count++;
@@ -136,19 +144,21 @@ export class GroupCommit {
 
   /** Settles a group, and fails what was queued behind appends that are not stored. */
   #settle(group: readonly QueuedAppend[], outcomes: Outcomes): void {
-    const behind: QueuedAppend[] = [];
-    for (const append of group) {
-      const failure = outcomes.get(append);
-      if (failure !== undefined && isFenced(append))
-        behind.push(...this.#takeBehind(append.entity));
-      append.settled(failure);
-    }
+    const failed = new Set<string>();
+    for (const append of group)
+      if (outcomes.get(append) !== undefined && isOfEntity(append)) failed.add(nameOf(append));
+    const behind = this.#takeBehind(failed);
+    for (const append of group) append.settled(outcomes.get(append));
     for (const append of behind) append.settled(notStoredBefore());
   }
 
-  #takeBehind(entity: EntityRef): readonly QueuedAppend[] {
-    const behind = this.#queue.filter((append) => isOf(append, entity));
-    if (behind.length > 0) this.#queue = this.#queue.filter((append) => !isOf(append, entity));
+  /** Takes the appends of some entities out of the queue. */
+  #takeBehind(entities: ReadonlySet<string>): readonly QueuedAppend[] {
+    if (entities.size === 0) return [];
+    const isBehind = (append: QueuedAppend): boolean =>
+      isOfEntity(append) && entities.has(nameOf(append));
+    const behind = this.#queue.filter(isBehind);
+    if (behind.length > 0) this.#queue = this.#queue.filter((append) => !isBehind(append));
     return behind;
   }
 
@@ -157,14 +167,21 @@ export class GroupCommit {
     const outcomes: Outcomes = new Map();
     this.#failWithoutRoom(appends, outcomes);
     failHoles(appends, outcomes);
+    await this.#decide(appends, outcomes);
+    return outcomes;
+  }
+
+  /** Stores those of the appends that are not decided yet, and notes their outcomes. */
+  async #decide(appends: readonly QueuedAppend[], outcomes: Outcomes): Promise<void> {
     for (let conflicts = 0; ;) {
       const left = appends.filter((append) => !outcomes.has(append));
-      if (left.length === 0) return outcomes;
-      const session = await this.#ready(left, outcomes);
-      if (session === undefined) return outcomes;
-      const before = this.#needs.claims.commits(left.filter(isFenced));
+      if (left.length === 0) return;
+      const ready = await this.#ready(left, outcomes);
+      if (ready === undefined) return;
+      const { session } = ready;
+      const before = this.#needs.claims.commits(left);
       try {
-        await this.#send(session, left, outcomes);
+        await this.#send(ready, left, outcomes);
       } catch (error) {
         if (!(error instanceof DatabaseFailure)) throw error;
         if (error.outcome === 'unknown') {
@@ -178,19 +195,22 @@ export class GroupCommit {
 
   #failWithoutRoom(appends: readonly QueuedAppend[], outcomes: Outcomes): void {
     for (const append of appends) {
-      if (outcomes.has(append) || append.records.length === 0) continue;
-      const full = this.#needs.room.take(unitsOf(append) + append.records.length * RECORD_BYTES);
+      if (outcomes.has(append) || !takesRoom(append)) continue;
+      const full = this.#needs.room.take(
+        unitsOf(append) + Math.max(1, append.records.length) * RECORD_BYTES,
+      );
       if (full !== undefined) failEntity(appends, append, full, outcomes);
     }
   }
 
-  /** Returns the connection; undefined: there is none, and the appends have failed. */
+  /** Returns what is needed to send appends; undefined: it is not there, and the appends have failed. */
   async #ready(
     appends: readonly QueuedAppend[],
     outcomes: Outcomes,
-  ): Promise<DatabaseSession | undefined> {
+  ): Promise<ReadyToSend | undefined> {
     try {
-      return await this.#needs.writing.ready();
+      const module = await this.#needs.module();
+      return { module, session: await this.#needs.writing.ready() };
     } catch (error) {
       failAll(appends, journalFailure(error, this.#needs.shown), outcomes);
       return undefined;
@@ -199,32 +219,39 @@ export class GroupCommit {
 
   /** Sends appends, and notes the outcomes of those that are decided by the answer. Rejects with DatabaseFailure. */
   async #send(
-    session: DatabaseSession,
+    { session, module }: ReadyToSend,
     appends: readonly QueuedAppend[],
     outcomes: Outcomes,
   ): Promise<void> {
     const { claims, clock, onStored, writing } = this.#needs;
     const startedMs = clock.monotonicMs();
-    const { refused, isStored, earliestMs } = await sendGroup(session, appends, {
+    const { refused, stored, earliestMs } = await sendGroup(session, appends, {
       claims,
-      module: this.#needs.module(),
+      module,
       types: this.#types,
       timerRules: this.#needs.timerRules,
     });
     for (const [append, failure] of refused)
       failEntity(appends, append, failure === 'gap' ? doesNotFollow() : failure, outcomes);
-    if (isStored) {
-      for (const append of appends) outcomes.set(append, undefined);
-      const heads = claims.advance(recordCounts(appends.filter(isFenced)));
-      const records = appends.reduce((sum, append) => sum + append.records.length, 0);
+    if (stored.length > 0) {
+      for (const append of stored) outcomes.set(append, undefined);
+      const heads = claims.advance(recordCounts(stored));
+      const records = stored.reduce((sum, append) => sum + append.records.length, 0);
       const tookMs = clock.monotonicMs() - startedMs;
-      const { retentionMs } = appends.findLast(({ reply }) => reply !== undefined)?.reply ?? {};
-      onStored({ appends: appends.length, records, heads, earliestMs, retentionMs, tookMs });
-    } else if (refused.size === 0) {
-      const failure = await claims.loss(session);
-      writing.end(failure);
-      failAll(appends, failure, outcomes);
+      const { retentionMs } = stored.findLast(({ reply }) => reply !== undefined)?.reply ?? {};
+      onStored({ appends: stored.length, records, heads, earliestMs, retentionMs, tookMs });
     }
+    if (refused.size > 0 || stored.length === appends.length) return;
+    const failure = await claims.loss(session);
+    if (failure === undefined) {
+      writing.drop(session);
+      throw new DatabaseFailure('the slices were claimed meanwhile', {
+        outcome: 'not-done',
+        sqlState: CONFLICT,
+      });
+    }
+    writing.end(failure);
+    failAll(appends, failure, outcomes);
   }
 
   /** Fails appends that the database has refused, or stores each alone if it has refused one of them for its content. */
@@ -237,8 +264,11 @@ export class GroupCommit {
       failAll(appends, journalFailure(error, this.#needs.shown), outcomes);
       return;
     }
-    for (const append of appends)
-      for (const [one, outcome] of await this.#store([append])) outcomes.set(one, outcome);
+    for (const append of appends) {
+      await this.#decide([append], outcomes);
+      const failure = outcomes.get(append);
+      if (failure !== undefined) failEntity(appends, append, failure, outcomes);
+    }
   }
 
   /** Finds out what has become of appends that were sent: the claims are valid again only once that is final. */
@@ -251,7 +281,7 @@ export class GroupCommit {
     const endMs = clock.monotonicMs() + uncertainMs;
     for (;;)
       try {
-        await writing.ready();
+        await writing.ready(Math.max(0, endMs - clock.monotonicMs()));
         break;
       } catch (error) {
         if (writing.hasEnded || clock.monotonicMs() >= endMs) {
@@ -259,12 +289,10 @@ export class GroupCommit {
           return;
         }
       }
-    for (const append of appends.filter(isFenced)) {
+    for (const append of appends) {
       const isStored = claims.of(append.slice).commits > before.get(append.slice)!;
       outcomes.set(append, isStored ? undefined : lostBeforeStored(shown));
     }
-    // Nothing says what has become of the others.
-    failAll(appends, uncertain(undefined, shown), outcomes);
   }
 }
 
@@ -276,19 +304,26 @@ function mayPass(error: DatabaseFailure): boolean {
   return error.isRetryable || error.sqlState === UNIQUE_VIOLATION;
 }
 
-function unitsOf({ records, reply }: QueuedAppend): number {
+function unitsOf({ records, reply, beside }: QueuedAppend): number {
   let units = reply === undefined ? 0 : reply.key.length;
   if (reply?.outcome.kind === 'reply') units += reply.outcome.json.length;
+  for (const change of beside.timers?.changes ?? [])
+    if (change.kind === 'set') units += change.input.length;
   for (const record of records) if (record.kind === 'event') units += record.event.json.length;
   return units;
 }
 
-function isOf({ entity, beside }: QueuedAppend, { component, id }: EntityRef): boolean {
-  return entity.id === id && entity.component === component && beside.isDetached !== true;
+/** Whether the journal grows by the append. What only ends a firing is stored in a full journal as well. */
+function takesRoom({ records, reply, beside }: QueuedAppend): boolean {
+  return records.length > 0 || reply !== undefined || (beside.timers?.changes.length ?? 0) > 0;
 }
 
-/** Whether the append belongs to a slice of this user. A detached one changes timers of any entity. */
-function isFenced({ beside }: QueuedAppend): boolean {
+function nameOf({ entity: { component, id } }: QueuedAppend): string {
+  return `${component}\n${id}`;
+}
+
+/** Whether appends of the entity that are behind this one depend on it. */
+function isOfEntity({ beside }: QueuedAppend): boolean {
   return beside.isDetached !== true;
 }
 
@@ -305,9 +340,10 @@ function failEntity(
   outcomes: Outcomes,
 ): void {
   outcomes.set(failed, failure);
-  if (!isFenced(failed)) return;
+  if (!isOfEntity(failed)) return;
+  const name = nameOf(failed);
   for (const append of appends.slice(appends.indexOf(failed) + 1))
-    if (isOf(append, failed.entity) && !outcomes.has(append))
+    if (isOfEntity(append) && nameOf(append) === name && !outcomes.has(append))
       outcomes.set(append, notStoredBefore());
 }
 
@@ -317,8 +353,7 @@ function failHoles(appends: readonly QueuedAppend[], outcomes: Outcomes): void {
   for (const append of appends) {
     const first = append.records[0];
     if (first === undefined || outcomes.has(append)) continue;
-    const { component, id } = append.entity;
-    const name = `${component}\n${id}`;
+    const name = nameOf(append);
     const before = last.get(name);
     if (before !== undefined && first.seq !== before + 1)
       failEntity(appends, append, doesNotFollow(), outcomes);

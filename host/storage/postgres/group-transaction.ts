@@ -27,10 +27,10 @@ export interface TransactionOutcome<Append> {
   /** Appends that are refused, whatever becomes of the others. */
   readonly refused: ReadonlyMap<Append, 'gap' | SvcError>;
   /**
-   * Whether everything else is stored. If not, nothing is: the slices were lost if nothing was refused, else the rest can be sent
-   * again.
+   * Appends that are stored; nothing of the others is. If neither list has an append, its slice was not held. If some are refused,
+   * the rest can be sent again.
    */
-  readonly isStored: boolean;
+  readonly stored: readonly Append[];
   /** When the earliest timer is fired that was stored, in milliseconds since 1970; Infinity: there is none. */
   readonly earliestMs: number;
 }
@@ -48,8 +48,8 @@ export async function sendGroup<Append extends GroupedAppend>(
   if (appends.some((append) => timersOf(append) !== undefined))
     return withTimers(session, appends, needs);
   const outcome = await storeGroup(session, appends, needs);
-  const refused = gapsOf(appends, outcome);
-  return { refused, isStored: isStored(appends, outcome), earliestMs: Infinity };
+  const stored = appends.filter(({ slice }) => outcome.held.has(slice));
+  return { refused: gapsOf(appends, outcome), stored, earliestMs: Infinity };
 }
 
 async function withTimers<Append extends GroupedAppend>(
@@ -64,16 +64,14 @@ async function withTimers<Append extends GroupedAppend>(
     const refused = refusedByTimers(appends, timers);
     // The appends behind a refused one of their entity have to be found and left out first.
     if (refused.size > 0) return await rolledBack(session, refused);
-    const fenced = appends.filter(({ beside }) => beside.isDetached !== true);
-    if (fenced.length > 0) {
-      const outcome = await storeGroup(session, fenced, needs);
-      if (!isStored(fenced, outcome)) return await rolledBack(session, gapsOf(fenced, outcome));
-    }
+    const outcome = await storeGroup(session, appends, needs);
+    if (!appends.every(({ slice }) => outcome.held.has(slice)))
+      return await rolledBack(session, gapsOf(appends, outcome));
     const earliestMs = await timers.store(session);
     await session.query(COMMIT).catch((error: unknown) => {
       throw new CommitFailure(error as DatabaseFailure);
     });
-    return { refused, isStored: true, earliestMs };
+    return { refused, stored: appends, earliestMs };
   } catch (error) {
     if (error instanceof CommitFailure) throw error.failure;
     await session.query(ROLLBACK).catch(() => undefined);
@@ -103,7 +101,7 @@ async function rolledBack<Append>(
   refused: TransactionOutcome<Append>['refused'],
 ): Promise<TransactionOutcome<Append>> {
   await session.query(ROLLBACK);
-  return { refused, isStored: false, earliestMs: Infinity };
+  return { refused, stored: [], earliestMs: Infinity };
 }
 
 function refusedByTimers<Append extends GroupedAppend>(
@@ -125,10 +123,6 @@ function gapsOf<Append>(
   { gaps }: GroupOutcome,
 ): ReadonlyMap<Append, 'gap'> {
   return new Map(Array.from(gaps, (index) => [appends[index]!, 'gap']));
-}
-
-function isStored(appends: readonly SlicedAppend[], { held }: GroupOutcome): boolean {
-  return appends.every(({ slice }) => held.has(slice));
 }
 
 /** Returns the changes of timers of an append; undefined: it has none. */

@@ -35,6 +35,6 @@ export class JournalRoom {
 function full(): SvcError {
   return new SvcError(
     'SVC_JOURNAL_FULL',
-    'The journal in the database has no room for the write, which was not stored. Raise svc.journal.bytes-max, or delete entities.',
+    'The journal in the database has no room for the write, which was not stored. Raise svc.journal.bytes-max.',
   );
 }

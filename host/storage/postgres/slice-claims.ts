@@ -86,17 +86,23 @@ export class SliceClaims {
     });
   }
 
-  /** Returns why the database has not let a group be stored although the slices are claimed. */
-  async loss(session: DatabaseSession): Promise<SvcError> {
+  /**
+   * Returns why the database has not let a group be stored although the slices are claimed: SVC_JOURNAL_REGRESSED if it has gone
+   * back, SVC_JOURNAL_UNAVAILABLE if another node owns a slice. Returns undefined if the slices have to be claimed again: an earlier
+   * claim of this user, whose outcome was not known, came late.
+   */
+  async loss(session: DatabaseSession): Promise<SvcError | undefined> {
     const { slices, node } = this.#needs;
     const rows = (await session.query(OWNERS, [slices])) as readonly OwnerRow[];
-    for (const [slice, owner, epoch, head, commits] of rows) {
-      const claim = this.of(slice);
-      if (owner !== node || epoch > claim.epoch) return notOwned(slice);
-      if (epoch !== claim.epoch || head !== claim.head || commits !== claim.commits)
-        return regressed(slice, claim, { epoch, head });
+    for (const [slice, , epoch, head, commits] of rows) {
+      const known = this.#claims.get(slice);
+      if (known === undefined) continue;
+      const isBack = epoch < known.epoch || head < known.head || commits < known.commits;
+      const isForeign = epoch === known.epoch && (head > known.head || commits > known.commits);
+      if (isBack || isForeign) return regressed(slice, known, { epoch, head });
     }
-    return notOwned(slices[0]!);
+    const lost = rows.find(([, owner]) => owner !== node);
+    return lost && notOwned(lost[0]);
   }
 
   /**
@@ -109,7 +115,7 @@ export class SliceClaims {
     const claimed = new Map(rows.map(([slice, ...claim]) => [slice, claim]));
     for (const slice of slices) {
       const claim = claimed.get(slice);
-      if (claim === undefined) throw notOwned(slice);
+      if (claim === undefined) throw (await this.loss(session)) ?? notOwned(slice);
       this.#checkProgress(slice, claim);
     }
     for (const [slice, [epoch, head, commits]] of claimed)

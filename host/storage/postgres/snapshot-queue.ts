@@ -11,6 +11,8 @@ import type { DatabaseSession } from './database-session.ts';
 import { snapshotChecksum } from './entity-reads.ts';
 
 const WAITING_UNITS_MAX = 8 * 1024 * 1024;
+/** Units that a snapshot counts beside its state. */
+const SNAPSHOT_UNITS = 300;
 
 const STORE = {
   name: 'store-snapshots',
@@ -50,7 +52,7 @@ export class SnapshotQueue {
     const name = `${entity.component}\n${entity.id}`;
     this.#drop(name);
     this.#waiting.set(name, { entity, snapshot });
-    this.#units += snapshot.state.length;
+    this.#units += unitsOf(snapshot);
     for (const first of this.#waiting.keys()) {
       if (this.#units <= WAITING_UNITS_MAX) break;
       this.#drop(first);
@@ -63,7 +65,9 @@ export class SnapshotQueue {
   }
 
   #drop(name: string): void {
-    this.#units -= this.#waiting.get(name)?.snapshot.state.length ?? 0;
+    const dropped = this.#waiting.get(name);
+    if (dropped === undefined) return;
+    this.#units -= unitsOf(dropped.snapshot);
     this.#waiting.delete(name);
   }
 
@@ -84,4 +88,8 @@ export class SnapshotQueue {
       ),
     ]);
   }
+}
+
+function unitsOf({ state }: Snapshot): number {
+  return SNAPSHOT_UNITS + state.length;
 }

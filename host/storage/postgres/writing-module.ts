@@ -1,5 +1,15 @@
 // WritingModule is the number of the module that writes the journal, in memory that the thread which opened the journal shares with
 // those that write. Each record names its module by that number.
+//
+// Invariant: from the time at which a module is announced, nothing is written until it has its number.
+import { SvcError } from '@svc/kit/svc-error';
+
+/** The number while no module is noted. */
+const NONE = 0;
+/** The number while the database has not given one yet. */
+const ANNOUNCED = -1;
+/** For so long a number is waited for, in milliseconds. */
+const WAIT_MS = 5_000;
 
 export class WritingModule {
   readonly #number: Int32Array;
@@ -14,14 +24,33 @@ export class WritingModule {
     return this.#number.buffer as SharedArrayBuffer;
   }
 
-  /** The number; undefined: no module is noted yet. */
-  get number(): number | undefined {
+  /**
+   * Returns the number once the module has one; undefined: no module writes. Rejects with SVC_JOURNAL_UNAVAILABLE if that takes too
+   * long.
+   */
+  async number(waitMs = WAIT_MS): Promise<number | undefined> {
+    if (Atomics.load(this.#number, 0) === ANNOUNCED)
+      await Atomics.waitAsync(this.#number, 0, ANNOUNCED, waitMs).value;
     const number = Atomics.load(this.#number, 0);
-    return number === 0 ? undefined : number;
+    if (number === ANNOUNCED) throw notNoted();
+    return number === NONE ? undefined : number;
   }
 
-  /** Notes the module that writes from now on. */
+  /** Announces that another module writes from now on. */
+  announce(): void {
+    Atomics.store(this.#number, 0, ANNOUNCED);
+  }
+
+  /** Notes the number of the module that was announced. */
   note(number: number): void {
     Atomics.store(this.#number, 0, number);
+    Atomics.notify(this.#number, 0);
   }
+}
+
+function notNoted(): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_UNAVAILABLE',
+    'The write was not stored: the database has not noted yet which module writes. Try again.',
+  );
 }

@@ -28,6 +28,8 @@ export interface WritingSessionNeeds {
 
 /** The pause between an attempt to connect that has failed and the next one, in milliseconds. */
 const PAUSE_MS = 200;
+/** For so long a caller waits for an attempt, in milliseconds. */
+const WAIT_MS = 5_000;
 
 export class WritingSession {
   readonly #needs: WritingSessionNeeds;
@@ -52,16 +54,26 @@ export class WritingSession {
   }
 
   /**
-   * Returns the connection once the claims are valid. Rejects with SvcError if the next attempt to connect fails: nothing was
-   * sent.
+   * Returns the connection once the claims are valid. Rejects with SvcError if the next attempt to connect fails, or does not end
+   * within `waitMs`: nothing was sent. An attempt that lasts longer goes on, so that never two wait in the database.
    */
-  ready(): Promise<DatabaseSession> {
+  ready(waitMs = WAIT_MS): Promise<DatabaseSession> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     if (this.#session !== undefined) return Promise.resolve(this.#session);
     this.#attaching ??= this.#attach().finally(() => {
       this.#attaching = undefined;
     });
-    return this.#attaching;
+    return this.#within(waitMs, this.#attaching);
+  }
+
+  async #within(waitMs: number, attaching: Promise<DatabaseSession>): Promise<DatabaseSession> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(notReady(this.#needs.shown, waitMs)), waitMs);
+    try {
+      return await Promise.race([attaching, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Ends the use of the connection: it is lost, or nobody knows what has become of a statement. */
@@ -113,4 +125,12 @@ export class WritingSession {
     onClaimed();
     return attached;
   }
+}
+
+function notReady(shown: string, waitMs: number): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_UNAVAILABLE',
+    `The database ${shown} has not let this runtime use its journal within ${waitMs / 1_000} s: it does not answer, or an earlier ` +
+      'write has not ended there. Look at the server; the service tries again by itself.',
+  );
 }
