@@ -2,6 +2,7 @@
 // slices, and does what belongs to no entity. Threads that use the journal attach to it (attached-postgres.ts).
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type {
   ConsumerSettlement,
@@ -23,6 +24,7 @@ import type { JournalLimits } from '../journal-limits.ts';
 import type { JournalSeries } from '../journal-series.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
+import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
 import { ConsumerSettlements } from './consumers/consumer-settlements.ts';
 import { ExclusiveSession } from './exclusive-session.ts';
@@ -31,6 +33,7 @@ import { SlicePositions } from './feed/slice-positions.ts';
 import { FollowingSession } from './following-session.ts';
 import { JournalRoom } from './journal-room.ts';
 import { migrateJournal } from './migration.ts';
+import { nodeFence } from './node-fence.ts';
 import { NodeKeeper } from './node-keeper.ts';
 import { LEASE_MS, NodeLease } from './node-lease.ts';
 import { NodeMembership } from './node-membership.ts';
@@ -40,13 +43,19 @@ import { WritingModule } from './writing-module.ts';
 
 /** How often the size of the journal is measured, in milliseconds. */
 const MEASURE_MS = 10_000;
+/** The pause after an attempt to note a module that has failed, in milliseconds. */
+const NOTE_AGAIN_MS = 500;
 
 /** Reads all types of events. */
 export const EVENT_TYPES = {
   text: 'SELECT component, manifest FROM svc.event_type ORDER BY component, manifest',
 };
 const NOTE_MODULE = {
-  text: `INSERT INTO svc.module (fingerprint, descriptor, time_ms) VALUES ($1, $2, $3) RETURNING number`,
+  text: `WITH last AS (SELECT number, fingerprint FROM svc.module ORDER BY number DESC LIMIT 1), added AS (
+      INSERT INTO svc.module (fingerprint, descriptor, time_ms)
+      SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM last WHERE fingerprint = $1) RETURNING number
+    )
+    SELECT number FROM added UNION ALL SELECT number FROM last WHERE fingerprint = $1`,
 };
 const BYTES = {
   text: `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8
@@ -109,6 +118,8 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   readonly #failure = Promise.withResolvers<SvcError>();
   readonly #ports = new Set<MessagePort>();
   #measuring: NodeJS.Timeout | undefined;
+  /** The module that writes. */
+  #writing: NotedModule | undefined;
   #hasTimers = false;
   #closed: Promise<void> | undefined;
 
@@ -131,7 +142,8 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   private constructor(journal: FoundJournal, settings: PostgresWriterSettings) {
     const { location, shown } = journal;
     const { source } = location;
-    const connect = () => connectDatabase(source);
+    const connect = async () => new AnsweringSession(await connectDatabase(source));
+    const fence = nodeFence(this.#node, shown);
     const following = () =>
       new FollowingSession({ connect, shown, clock: { monotonicMs: () => performance.now() } });
     this.location = location;
@@ -145,10 +157,11 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     });
     void this.#keeper.lost.then(this.#failure.resolve);
     this.#session = new ExclusiveSession(following());
-    this.#consumers = new ConsumerSettlements(following());
+    this.#consumers = new ConsumerSettlements(following(), fence);
     this.#timers = new PostgresTimerAdministration({
       withSession: (use) => this.#session.use(use),
       rules: { limits: settings.timerLimits, occurrences: new Occurrences() },
+      fence,
       onStored: (earliestMs) => this.#alarm.stored(earliestMs),
     });
   }
@@ -210,14 +223,10 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     }));
   }
 
-  noteModule({ fingerprint, descriptor, timeMs }: NotedModule): void {
-    const noted = this.#session.use((session) =>
-      session.query(NOTE_MODULE, [fingerprint, descriptor, timeMs]),
-    );
-    void noted.then(
-      ([row]) => this.#module.note(row![0] as number),
-      () => undefined,
-    );
+  noteModule(module: NotedModule): void {
+    this.#module.announce();
+    this.#writing = module;
+    void this.#note(module);
   }
 
   reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
@@ -257,6 +266,21 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     this.#hasTimers = row![0] === true;
     this.#measuring = setInterval(() => void this.#measure().catch(() => undefined), MEASURE_MS);
     this.#measuring.unref();
+  }
+
+  /** Notes the module that writes, as often as it takes: until then, nothing is written. */
+  async #note(module: NotedModule): Promise<void> {
+    const { fingerprint, descriptor, timeMs } = module;
+    while (this.#closed === undefined && this.#writing === module)
+      try {
+        const [row] = await this.#session.use((session) =>
+          session.query(NOTE_MODULE, [fingerprint, descriptor, timeMs]),
+        );
+        if (this.#writing === module) this.#module.note(row![0] as number);
+        return;
+      } catch {
+        await delay(NOTE_AGAIN_MS, undefined, { ref: false });
+      }
   }
 
   async #measure(): Promise<void> {

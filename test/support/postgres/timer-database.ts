@@ -62,6 +62,7 @@ export class TimerDatabase {
     return new PostgresTimerAdministration({
       withSession: (use) => use(session),
       rules: timerRules(limits),
+      fence: async () => {},
       onStored: (ms) => {
         earliestMs.push(ms);
       },

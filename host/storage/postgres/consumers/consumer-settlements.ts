@@ -17,6 +17,7 @@ import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Parameter, Statement } from '../database-session.ts';
 import type { FollowingSession } from '../following-session.ts';
+import type { NodeFence } from '../node-fence.ts';
 import { SliceOffsets } from '../feed/slice-offsets.ts';
 import { columnsOf, consumerChecksum, laneRowOf, offsetChecksum } from './consumer-rows.ts';
 
@@ -62,14 +63,16 @@ type Step = readonly [statement: Statement, values: readonly Parameter[]];
 
 export class ConsumerSettlements implements ConsumerWriter {
   readonly #session: FollowingSession;
+  readonly #fence: NodeFence;
   /** The position of each consumer that is known to be stored. */
   readonly #stored = new Map<string, SliceOffsets>();
   /** Settles after all settlements that were asked for. */
   #last: Promise<void> = Promise.resolve();
 
-  /** `session`: a connection that nobody else uses. */
-  constructor(session: FollowingSession) {
+  /** `session`: a connection that nobody else uses. `fence`: keeps a node from settling whose slices were taken. */
+  constructor(session: FollowingSession, fence: NodeFence) {
     this.#session = session;
+    this.#fence = fence;
   }
 
   settleConsumer(consumer: Consumer, settlement: ConsumerSettlement): Promise<void> {
@@ -98,7 +101,7 @@ export class ConsumerSettlements implements ConsumerWriter {
     for (let attempt = 1; ; attempt++) {
       const session = await this.#session.session();
       try {
-        await transact(session, steps);
+        await transact(session, this.#fence, steps);
         return;
       } catch (error) {
         const isRetryable = error instanceof DatabaseFailure && error.isRetryable;
@@ -111,9 +114,14 @@ export class ConsumerSettlements implements ConsumerWriter {
   }
 }
 
-async function transact(session: DatabaseSession, steps: readonly Step[]): Promise<void> {
+async function transact(
+  session: DatabaseSession,
+  fence: NodeFence,
+  steps: readonly Step[],
+): Promise<void> {
   await session.query(BEGIN);
   await session.query(LIMIT_WAITS);
+  await fence(session);
   // oxlint-disable-next-line no-await-in-loop -- a statement follows the other
   for (const [statement, values] of steps) await session.query(statement, values);
   await session.query(COMMIT);

@@ -8,6 +8,7 @@ import type { ServiceSchedule, TimerAdministration } from '../../timer-administr
 import { databaseError } from '../database-errors.ts';
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession } from '../database-session.ts';
+import type { NodeFence } from '../node-fence.ts';
 import { isStorable } from './storable-timer.ts';
 import { TimerChanges, type TimerRules } from './timer-changes.ts';
 import { NAME, timerOfRow } from './timer-row.ts';
@@ -26,6 +27,8 @@ export interface TimerAdministrationNeeds {
   /** Calls a function with a connection that nobody else uses until the promise of the function settles. */
   withSession<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T>;
   readonly rules: TimerRules;
+  /** Keeps a node from changing timers whose slices were taken. */
+  readonly fence: NodeFence;
   /** Receives the time at which the earliest timer is fired that a change has stored; Infinity: there is none. */
   readonly onStored: (earliestMs: number) => void;
 }
@@ -95,12 +98,15 @@ export class PostgresTimerAdministration implements TimerAdministration {
   }
 
   async #transaction<T>(change: Change<T>): Promise<T> {
+    const { withSession, onStored, fence } = this.#needs;
+    const fenced: Change<T> = async (session) => {
+      await fence(session);
+      return change(session);
+    };
     for (let left = ATTEMPTS_MAX - 1; ; left--) {
-      const changed = await this.#needs.withSession((session) =>
-        committed(session, change, left > 0),
-      );
+      const changed = await withSession((session) => committed(session, fenced, left > 0));
       if (changed === undefined) continue;
-      this.#needs.onStored(changed.earliestMs);
+      onStored(changed.earliestMs);
       return changed.result;
     }
   }

@@ -26,7 +26,7 @@ const corrupt = expect.objectContaining({ code: 'SVC_JOURNAL_CORRUPT' }) as Erro
 const unavailable = expect.objectContaining({ code: 'SVC_JOURNAL_UNAVAILABLE' }) as Error;
 
 async function consumersOf(stored: StoredSlices) {
-  const writer = new ConsumerSettlements(stored.session());
+  const writer = new ConsumerSettlements(stored.session(), async () => {});
   const reading = stored.session();
   const reader = new PostgresConsumerReader(reading);
   const close = async () => {

@@ -16,7 +16,7 @@ const key = (seq: number, consumer = 'ledger', entity = cart) =>
 /** A journal with three records of the cart, of which the consumer has settled one. */
 async function opened() {
   const stored = await StoredSlices.open();
-  const writer = new ConsumerSettlements(stored.session());
+  const writer = new ConsumerSettlements(stored.session(), async () => {});
   const session = await stored.connect();
   onTestFinished(async () => {
     await writer.close();

@@ -42,6 +42,7 @@ function failing(failure: (text: string) => DatabaseFailure | undefined) {
   return new PostgresTimerAdministration({
     withSession: (use) => use(wrapped),
     rules: timerRules(),
+    fence: async () => {},
     onStored: () => {},
   });
 }
