@@ -5,6 +5,11 @@ import type { JournalInDatabase } from '../journal-location.ts';
 import type { JournalStandby, JournalTakeover } from '../journal-takeover.ts';
 import type { OpenedPostgres, PostgresWriterSettings } from './opened-postgres.ts';
 
+/** Least pause between two tries, in milliseconds: each one makes a connection, which costs the server more than a look at a file. */
+const TRY_INTERVAL_MS_MIN = 250;
+/** Codes of failures after which it tries again: the journal is in use, or the database is away for a while. */
+const PASSING: ReadonlySet<string> = new Set(['SVC_DATA_IN_USE', 'SVC_JOURNAL_UNAVAILABLE']);
+
 export class PostgresStandby implements JournalStandby<OpenedPostgres> {
   readonly #location: JournalInDatabase;
   readonly #settings: PostgresWriterSettings;
@@ -24,9 +29,10 @@ export class PostgresStandby implements JournalStandby<OpenedPostgres> {
         onLocked();
         return opened;
       } catch (error) {
-        if (!(error instanceof SvcError) || error.code !== 'SVC_DATA_IN_USE') throw error;
+        if (!(error instanceof SvcError) || !PASSING.has(error.code)) throw error;
       }
-      await delay(tryIntervalMs);
+      // An aborted pause ends the wait in the next turn.
+      await delay(Math.max(tryIntervalMs, TRY_INTERVAL_MS_MIN), undefined, { signal }).catch(() => undefined);
     }
   }
 

@@ -101,7 +101,7 @@ class History {
       feed,
       journal: new ConfirmedRecords(new EntityReads(reading), this.stored.heads),
       reader,
-      writer: new ConsumerSettlements(writing),
+      writer: new ConsumerSettlements(writing, () => Promise.resolve()),
       clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
       random: { next64: () => BigInt(this.#random(2 ** 31)) },
       sleeper: new InterruptibleSleeper(),
