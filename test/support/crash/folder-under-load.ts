@@ -7,8 +7,8 @@ import { journalPath } from '../../../host/storage/sqlite/journal-file.ts';
 import { JournalReader } from '../../../host/storage/sqlite/journal-reader.ts';
 import { SvcProcess } from '../host-process.ts';
 import { Random } from '../random.ts';
-import { type CartAnswer, CartClient, itemsIn } from './cart-client.ts';
-import { CartModel, type CartRequest, skuOf } from './cart-model.ts';
+import { CartClient, itemsIn } from './cart-client.ts';
+import { CARTS, CartLoad, type Judge, type Lane } from './cart-load.ts';
 import type { CrashRoundsDone } from './crash-rounds.ts';
 import { FaultDisk, faultDiskProblem } from './fault-disk.ts';
 import { checkNumbers } from './journal-model.ts';
@@ -20,8 +20,11 @@ import {
   takeSnapshots,
 } from './snapshot-files.ts';
 
-const CARTS = Array.from({ length: 12 }, (_, index) => `cart-${index}`);
-const LANES_PER_CART = 2;
+/** A journal that is closed is unavailable too, so that this code alone does not say that nothing was done. */
+const judge: Judge = ({ status, text }) => {
+  if (status !== 503) return undefined;
+  return text.includes('SVC_JOURNAL_UNAVAILABLE') ? 'uncertain' : 'refused';
+};
 /** How long a write to the log takes in every other round, so that a kill meets commands that are not stored yet. */
 const SLOW_WRITE_MS = 2;
 /** More than a round takes: a service that does not answer is a violation, and not waited for. */
@@ -46,11 +49,10 @@ export interface FolderNeeds {
 export class FolderUnderLoad {
   readonly #given: FolderNeeds;
   readonly #done: CrashRoundsDone;
-  readonly #model = new CartModel();
+  readonly #callers: CartLoad;
   readonly #disk: FaultDisk | undefined;
   #random: Random;
   #rounds = 0;
-  #lastNumber = 0;
   #snapshots: SnapshotFiles = new Map();
   /** What was done to them last. */
   #damage = 'as they were left';
@@ -62,6 +64,7 @@ export class FolderUnderLoad {
     this.#disk = faultDiskProblem() === undefined ? new FaultDisk(given.data, beside) : undefined;
     this.#random = new Random(given.seed);
     this.#done = given.done;
+    this.#callers = new CartLoad(given.done, judge);
   }
 
   /** As the last process has left them. */
@@ -157,15 +160,16 @@ export class FolderUnderLoad {
   }
 
   async #check(client: CartClient): Promise<void> {
-    for (const request of this.#model.toRepeat(() => this.#random.chance(5)))
-      await this.#ask(client, request);
+    const { model } = this.#callers;
+    for (const request of model.toRepeat(() => this.#random.chance(5)))
+      await this.#callers.ask(client, request);
     const path = journalPath(this.#given.data);
     checkNumbers(path);
     const reader = new JournalReader(path);
     try {
       for (const cart of CARTS) {
         const entity = { component: 'shopping-cart', id: cart };
-        const items = this.#model.check(cart, reader.read(entity, 0, Number.MAX_SAFE_INTEGER));
+        const items = model.check(cart, reader.read(entity, 0, Number.MAX_SAFE_INTEGER));
         const told = itemsIn(await client.cart(cart));
         assert.deepEqual(told, items, `${cart} is not what its journal says`);
       }
@@ -176,67 +180,22 @@ export class FolderUnderLoad {
 
   /** Until enough was answered; whatever is under way then is killed. */
   async #load(client: CartClient, svc: SvcProcess): Promise<void> {
+    const callers = this.#callers;
     const enough = 1 + this.#random.below(200);
-    const before = this.#model.answered;
+    const before = callers.model.answered;
     let ended = false;
-    const lane = async (cart: string, number: number, random: Random): Promise<void> => {
+    const ask = async (lane: Lane): Promise<void> => {
       while (!ended) {
-        const went = await this.#ask(client, this.#request(cart, number, random));
-        if (!went) return;
-        if (random.chance(20)) await client.cart(cart).catch(() => undefined);
-        if (!ended && this.#model.answered - before >= enough) {
+        if ((await callers.ask(client, callers.request(lane))) === 'broken') return;
+        if (lane.random.chance(20)) await client.cart(lane.cart).catch(() => undefined);
+        if (!ended && callers.model.answered - before >= enough) {
           ended = true;
           svc.child.kill('SIGKILL');
         }
       }
     };
-    const lanes: Promise<void>[] = [];
-    for (const cart of CARTS)
-      for (let number = 0; number < LANES_PER_CART; number++)
-        lanes.push(lane(cart, number, new Random(this.#random.below(2 ** 31))));
-    await Promise.all(lanes);
+    await Promise.all(callers.lanes(this.#random).map(ask));
     assert(ended, `the service ended by itself:\n${svc.stderr}`);
-  }
-
-  #request(cart: string, lane: number, random: Random): CartRequest {
-    const number = ++this.#lastNumber;
-    return {
-      number,
-      cart,
-      lane,
-      kind: random.chance(8) ? 'remove' : 'add',
-      key: random.chance(60) ? `request-${number}` : undefined,
-    };
-  }
-
-  /** False when the connection broke. Throws when the answer breaks a rule. */
-  async #ask(client: CartClient, request: CartRequest): Promise<boolean> {
-    const model = this.#model;
-    model.sent(request);
-    let answer: CartAnswer;
-    try {
-      answer = await client.ask(request);
-    } catch {
-      model.uncertain(request);
-      this.#done.unanswered++;
-      return false;
-    }
-    const { status, text } = answer;
-    // Of a journal that is closed it says so too: its page names the exception.
-    if (status === 503 && text.includes('SVC_JOURNAL_UNAVAILABLE')) model.uncertain(request);
-    else if (status === 503) model.refused(request);
-    else {
-      assert(status === 200 || status === 204, `request ${request.number}: ${status} ${text}`);
-      const repeats = model.repeated;
-      model.answeredWith(request, `${status} ${text}`);
-      if (model.repeated > repeats) this.#done.repeated++;
-      else this.#done.answered++;
-      if (request.kind === 'add') {
-        const items = itemsIn(text);
-        assert(items.includes(skuOf(request)), `${skuOf(request)} is not in the reply to it`);
-      }
-    }
-    return true;
   }
 }
 

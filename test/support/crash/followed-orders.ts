@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { buildComponent } from '../../../guest-sdk/compiler/index.ts';
 import type { JournalReader } from '../../../host/storage/sqlite/journal-reader.ts';
+import type { JournalRecord } from '../../../model/entity.ts';
 
 /** Placements with these numbers set a timer that dies. */
 export function isDoomed(number: number): boolean {
@@ -119,17 +120,28 @@ export interface StoredOrder {
   readonly unnoted: number;
 }
 
-/**
- * Reads an order and its mirror. Throws if a placement or a deadline is there twice, a deadline without its placement, an
- * occurrence of the recurring timer twice or off its schedule, or if the mirror has left out or repeated an event.
- */
+/** Reads an order and its mirror. Throws as `storedOrder` does. */
 export function readOrder(reader: JournalReader, id: string): StoredOrder {
+  const read = (component: string) => reader.read({ component, id }, 0, Number.MAX_SAFE_INTEGER);
   // The mirror first: in a running service it notes events while the order is read.
-  const noted = eventsOf(reader, 'mirror', id).map(({ seq }) => Number(seq));
+  const mirror = read('mirror');
+  return storedOrder(id, read('order'), mirror);
+}
+
+/**
+ * Returns what the records of an order and of its mirror say. Throws if a placement or a deadline is there twice, a deadline without
+ * its placement, an occurrence of the recurring timer twice or off its schedule, or if the mirror has left out or repeated an event.
+ */
+export function storedOrder(
+  id: string,
+  order: readonly JournalRecord[],
+  mirror: readonly JournalRecord[],
+): StoredOrder {
+  const noted = eventsOf(mirror).map(({ seq }) => Number(seq));
   const placed = new Set<number>();
   const open = new Set<number>();
   const ticksMs: number[] = [];
-  const events = eventsOf(reader, 'order', id);
+  const events = eventsOf(order);
   for (const { type, number = 0, dueMs } of events)
     if (type === 'placed') {
       assert(!placed.has(number), `${id}: placement ${number} is stored twice`);
@@ -166,10 +178,8 @@ interface OrderEvent {
   readonly seq?: string;
 }
 
-function eventsOf(reader: JournalReader, component: string, id: string): readonly OrderEvent[] {
-  return reader
-    .read({ component, id }, 0, Number.MAX_SAFE_INTEGER)
-    .flatMap((record) =>
-      record.kind === 'event' ? [JSON.parse(record.event.json) as OrderEvent] : [],
-    );
+function eventsOf(records: readonly JournalRecord[]): readonly OrderEvent[] {
+  return records.flatMap((record) =>
+    record.kind === 'event' ? [JSON.parse(record.event.json) as OrderEvent] : [],
+  );
 }

@@ -1,0 +1,88 @@
+// A service on a database that is killed, or stopped for longer than its lease, while another one waits in standby.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { compileFixture } from '../support/compile-fixture.ts';
+import { CartClient, itemsIn } from '../support/crash/cart-client.ts';
+import { DatabaseUnderLoad } from '../support/crash/database-under-load.ts';
+import type { SvcProcess } from '../support/host-process.ts';
+import { PostgresServer } from '../support/postgres/postgres-server.ts';
+import { ServedDatabase, type ServiceOptions } from '../support/postgres/served-database.ts';
+import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+
+const module = join(temporaryFolderOfFile(), 'shopping-cart.wasm');
+const KILLS = 10;
+/** In these rounds the lease ends by itself, in the others by a statement of the test. */
+const ROUNDS_WITH_LEASE = [0, 5];
+let server: PostgresServer;
+
+beforeAll(async () => {
+  const [started, component] = await Promise.all([
+    PostgresServer.shared('18'),
+    compileFixture('shopping-cart'),
+  ]);
+  server = started;
+  writeFileSync(module, component);
+});
+
+const freshDatabase = async () =>
+  new ServedDatabase(await server.freshDatabase(), module, temporaryFolder());
+
+/** Starts a deployed service that ends with the test. */
+function started(served: ServedDatabase, options: ServiceOptions = {}): SvcProcess {
+  const svc = served.start({ deployed: true, ...options });
+  onTestFinished(async () => void (await svc.end('SIGKILL')));
+  return svc;
+}
+
+test('a service that is killed again and again loses nothing that it has answered, and does nothing twice', async () => {
+  const served = await freshDatabase();
+  const load = new DatabaseUnderLoad(served, 22);
+  let svc = started(served);
+  for (let round = 0; round < KILLS; round++) {
+    const url = await svc.listening();
+    await load.check(url);
+    const next = started(served, { standby: true, shards: 1 + ((round + 1) % 2) });
+    const running = load.start(url);
+    await running.answered(20 + ((round * 37) % 150));
+    await svc.end('SIGKILL');
+    await running.end();
+    if (!ROUNDS_WITH_LEASE.includes(round))
+      await served.database.sql('UPDATE svc.node SET lease_until = clock_timestamp()');
+    svc = next;
+  }
+  await load.check(await svc.listening());
+  expect(load.counts.answered).toBeGreaterThan(500);
+  expect(load.counts.unanswered).toBeGreaterThan(KILLS);
+  expect(load.counts.repeated).toBeGreaterThan(5);
+}, 300_000);
+
+test('a service that was stopped for longer than its lease answers nothing stale, stores nothing, and says why it ends', async () => {
+  const served = await freshDatabase();
+  const first = started(served);
+  const old = new CartClient(await first.listening());
+  const add = (client: CartClient, number: number) =>
+    client.ask({ number, cart: 'a', lane: 0, kind: 'add', key: undefined });
+  expect((await add(old, 1)).status).toBe(200);
+  const second = started(served, { standby: true });
+  await second.logged(/management listening/);
+  first.child.kill('SIGSTOP');
+  const next = new CartClient(await second.listening());
+  expect((await add(next, 2)).status).toBe(200);
+
+  // They are in the buffers of the stopped process.
+  const asked = [old.cart('a'), add(old, 3), old.cart('a')];
+  first.child.kill('SIGCONT');
+  const outcomes = await Promise.allSettled(asked);
+  for (const outcome of outcomes)
+    if (outcome.status === 'fulfilled') expect(outcome.value).toMatchObject({ status: 503 });
+  const { code, stderr } = await first.ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /"code":"SVC_JOURNAL_UNAVAILABLE","message":"Another runtime has taken over the journal/,
+  );
+  expect(itemsIn(await next.cart('a'))).toEqual(['item-1', 'item-2']);
+  expect(await served.owned()).toEqual({ nodes: 1, slices: 1_024 });
+  old.close();
+  next.close();
+});
