@@ -2,7 +2,11 @@
 import type { SkippedEvent, StoredView, ViewStatus, ViewStore } from '../engine/needs/views.ts';
 import type { Awaitable } from '@svc/model/call';
 import type { ViewLimits } from '@svc/model/view-limits';
-import { type JournalLocation, unsupportedInDatabase } from './journal-location.ts';
+import {
+  type JournalInDatabase,
+  type JournalLocation,
+  unsupportedInDatabase,
+} from './journal-location.ts';
 import { FileViewReader } from './views/file-view-reader.ts';
 import { FileViews } from './views/file-views.ts';
 import type { ScannedView, TakeRows } from './view-walk/scanned-view.ts';
@@ -36,7 +40,7 @@ export function inspectRows(
     case 'folder':
       return inspectedRows(new FileViewReader(viewsFolder(location.dir), view, limits));
     case 'postgres':
-      throw unsupportedInDatabase(location, 'inspect the rows of its views');
+      return inspectedInDatabase(location, view, limits);
   }
 }
 
@@ -62,6 +66,25 @@ export function scanRows(
     case 'folder':
       return readViewFile(location.dir, view, take);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'compare the rows of its views');
+      return scannedInDatabase(location, view, take);
   }
+}
+
+/** Services with a folder do not load this code. */
+const postgres = () => import('./postgres/views/stored-rows.ts');
+
+async function inspectedInDatabase(
+  location: JournalInDatabase,
+  view: StoredView,
+  limits: ViewLimits,
+): Promise<InspectedRows> {
+  return (await postgres()).inspectStoredRows(location, view, limits);
+}
+
+async function scannedInDatabase(
+  location: JournalInDatabase,
+  view: StoredView,
+  take: TakeRows,
+): Promise<ScannedView | undefined> {
+  return (await postgres()).scanStoredRows(location, view, take);
 }

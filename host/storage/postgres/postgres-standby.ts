@@ -32,7 +32,9 @@ export class PostgresStandby implements JournalStandby<OpenedPostgres> {
         if (!(error instanceof SvcError) || !PASSING.has(error.code)) throw error;
       }
       // An aborted pause ends the wait in the next turn.
-      await delay(Math.max(tryIntervalMs, TRY_INTERVAL_MS_MIN), undefined, { signal }).catch(() => undefined);
+      await delay(Math.max(tryIntervalMs, TRY_INTERVAL_MS_MIN), undefined, { signal }).catch(
+        () => undefined,
+      );
     }
   }
 
