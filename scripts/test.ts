@@ -4,10 +4,9 @@
 // - `npm run test:long`: the tests of the long tier (`*.long.test.ts`).
 // - `npm run check`: the checks of `npm test` without the tests.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runTests, runVitest } from './test-run.ts';
 import { testScope } from './test-scope.ts';
 
 type Step = readonly [name: string, command: string, ...rest: string[]];
@@ -42,39 +41,12 @@ function run(command: string, args: readonly string[]): boolean {
   return spawnSync(command, args, { cwd: root, stdio: 'inherit' }).status === 0;
 }
 
-interface Counted {
-  readonly passed: number;
-  readonly failed: number;
-}
-
-interface VitestReport {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numFailedTestSuites: number;
-}
-
-/** Runs the tests. A run that ends without a report counts as one failure. */
-function runTests(selection: readonly string[]): Counted {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
-  const report = join(folder, 'report.json');
-  try {
-    // The processes and threads that tests start share the compiled sources with the command line (cli/bin/svc.js).
-    process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'svc');
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const green = run('vitest', ['run', ...reporters, ...selection]);
-    if (!existsSync(report)) return { passed: 0, failed: 1 };
-    const result = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
-    const failed = Math.max(result.numFailedTests, result.numFailedTestSuites, green ? 0 : 1);
-    return { passed: result.numPassedTests, failed };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 interface Plan {
   readonly steps: readonly Step[];
   /** Arguments for vitest; undefined: no tests. */
   readonly selection: readonly string[] | undefined;
+  /** Whether this is a whole tier. */
+  readonly isTier: boolean;
 }
 
 function planOf(args: readonly string[]): Plan {
@@ -92,12 +64,14 @@ function planOf(args: readonly string[]): Plan {
     return {
       steps: [...checksOf(sources), ...(needsPage ? [CONSOLE_PAGE] : [])],
       selection: filters.length === 0 ? undefined : filters,
+      isTier: false,
     };
   }
-  if (values.long) return { steps: preparations, selection: ['--project=long'] };
+  if (values.long) return { steps: preparations, selection: ['--project=long'], isTier: true };
   return {
     steps: [...checksOf([]), ...preparations],
     selection: values['checks-only'] ? undefined : ['--project=main', '--project=main-shared'],
+    isTier: true,
   };
 }
 
@@ -111,10 +85,21 @@ function planOrEnd(args: readonly string[]): Plan {
   }
 }
 
-const { steps, selection } = planOrEnd(process.argv.slice(2));
+const { steps, selection, isTier } = planOrEnd(process.argv.slice(2));
 const broken: string[] = [];
 for (const [name, command, ...rest] of steps) if (!run(command, rest)) broken.push(name);
-const tests = selection === undefined ? { passed: 0, failed: 0 } : runTests(selection);
+// The processes and threads that tests start share the compiled sources with the command line (cli/bin/svc.js).
+process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'svc');
+const tests =
+  selection === undefined
+    ? { passed: 0, failed: 0 }
+    : runTests({
+        selection,
+        repeats: isTier,
+        root,
+        run: (selected) => runVitest(root, selected),
+        print: (line) => console.log(line),
+      });
 for (const name of broken) console.log(`the ${name} check failed; its messages are above`);
 console.log(`${tests.passed} passed, ${tests.failed + broken.length} failed`);
 process.exit(tests.failed + broken.length === 0 ? 0 : 1);

@@ -36,14 +36,19 @@ exit ${long.code}
     env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` },
   });
   const asked = readFileSync(join(folder, 'asked'), 'utf8').trimEnd().split('\n');
-  return { last: stdout.trimEnd().split('\n').at(-1), status, asked };
+  return {
+    lines: stdout.trimEnd().split('\n'),
+    last: stdout.trimEnd().split('\n').at(-1),
+    status,
+    asked,
+  };
 }
 
 const green = (passed: number): Tier => ({ text: `more\n${passed} passed, 0 failed\n`, code: 0 });
 
 describe('.ci/run', () => {
   test('runs both tiers, and its last line is their sum', () => {
-    expect(run(green(12), green(30))).toEqual({
+    expect(run(green(12), green(30))).toMatchObject({
       last: '42 passed, 0 failed',
       status: 0,
       asked: ['test --loglevel=error', 'run test:long --loglevel=error'],
@@ -71,5 +76,12 @@ describe('.ci/run', () => {
       last: '42 passed, 0 failed',
       status: 3,
     });
+  });
+
+  test('names the failed tests of both tiers at its end', () => {
+    const main = { text: 'failed: a.test.ts > adds\n12 passed, 1 failed\n', code: 1 };
+    const named = 'failed once, passed when it was repeated: b.test.ts > waits';
+    const { lines } = run(main, { text: `${named}\n30 passed, 0 failed\n`, code: 0 });
+    expect(lines.slice(-3)).toEqual(['failed: a.test.ts > adds', named, '42 passed, 1 failed']);
   });
 });

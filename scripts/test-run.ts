@@ -1,0 +1,107 @@
+// TestRun runs vitest over a selection of tests and counts what passed. The tests of a tier wait for processes, browsers and disks,
+// so a few may fail on a busy machine: the files of a few failed tests are run once more, by themselves. A test that passes then
+// counts as passed, and is named in the output, because it has to be mended all the same.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+
+/** With more failed files than these something is broken, and nothing is run again. */
+const REPEATED_FILES_MAX = 5;
+
+export interface Counted {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** A report of vitest, as far as it is read here. */
+export interface VitestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly testResults: readonly {
+    /** Path of the file, absolute. */
+    readonly name: string;
+    readonly status: 'passed' | 'failed';
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+    }[];
+  }[];
+}
+
+/** A run of vitest; undefined: it ended without a report. */
+export interface VitestRun {
+  readonly report: VitestReport;
+  /** Whether vitest found nothing wrong, such as an error outside of tests. */
+  readonly isGreen: boolean;
+}
+
+export interface TestRunOptions {
+  /** Arguments for vitest that select tests. */
+  readonly selection: readonly string[];
+  /** Whether the files of a few failed tests are run once more. */
+  readonly repeats: boolean;
+  readonly root: string;
+  /** Runs vitest with a selection. */
+  readonly run: (selection: readonly string[]) => VitestRun | undefined;
+  readonly print: (line: string) => void;
+}
+
+/** Runs the tests, and prints the names of those that failed. A run that ends without a report counts as one failure. */
+export function runTests({ selection, repeats, root, run, print }: TestRunOptions): Counted {
+  const first = run(selection);
+  if (first === undefined) return { passed: 0, failed: 1 };
+  const failures = failuresOf(first.report);
+  const files = [...new Set(failures.map(({ file }) => file))];
+  const isRepeated = repeats && files.length > 0 && files.length <= REPEATED_FILES_MAX;
+  const second = isRepeated ? run([...selection, ...files]) : undefined;
+  const left = new Set((second === undefined ? failures : failuresOf(second.report)).map(nameOf));
+  const passedLater = failures.filter(
+    (failure) => second !== undefined && !left.has(nameOf(failure)),
+  );
+  for (const { file, test } of passedLater)
+    print(`failed once, passed when it was repeated: ${relative(root, file)} > ${test}`);
+  const failed = failures.filter((failure) => !passedLater.includes(failure));
+  for (const { file, test } of failed) print(`failed: ${relative(root, file)} > ${test}`);
+  // An error outside of tests has no name.
+  const others = first.isGreen || failures.length > 0 ? 0 : 1;
+  return {
+    passed: first.report.numPassedTests + passedLater.length,
+    failed: failed.length + others,
+  };
+}
+
+interface Failure {
+  readonly file: string;
+  readonly test: string;
+}
+
+/** A file that could not be loaded is a failure without a test. */
+function failuresOf({ testResults }: VitestReport): readonly Failure[] {
+  return testResults.flatMap(({ name, status, assertionResults }) => {
+    const tests = assertionResults.filter((result) => result.status === 'failed');
+    if (tests.length === 0 && status === 'failed')
+      return [{ file: name, test: '(the whole file)' }];
+    return tests.map(({ fullName }) => ({ file: name, test: fullName }));
+  });
+}
+
+function nameOf({ file, test }: Failure): string {
+  return `${file} > ${test}`;
+}
+
+/** Runs vitest, which prints as it goes. */
+export function runVitest(root: string, selection: readonly string[]): VitestRun | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  const path = join(folder, 'report.json');
+  try {
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${path}`];
+    const args = ['run', ...reporters, ...selection];
+    const { status } = spawnSync('vitest', args, { cwd: root, stdio: 'inherit' });
+    if (!existsSync(path)) return undefined;
+    const report = JSON.parse(readFileSync(path, 'utf8')) as VitestReport;
+    return { report, isGreen: status === 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
