@@ -64,11 +64,11 @@ export class ManagementPart implements IntrospectionPart {
       () => (isAdmitted = true),
       () => {},
     );
-    let journalProblem: string | undefined = 'It is not open yet.';
-    void journal.then(async ({ failure }) => {
-      journalProblem = undefined;
-      await failure;
-      journalProblem = 'It can store nothing any more.';
+    let journalProblem = (): string | undefined => 'It is not open yet.';
+    void journal.then(async (opened) => {
+      journalProblem = () => opened.problem;
+      await opened.failure;
+      journalProblem = () => 'It can store nothing any more.';
     });
     const checks: ReadinessCheck[] = [
       {
@@ -85,7 +85,7 @@ export class ManagementPart implements IntrospectionPart {
         failureReason: () =>
           this.#view.isPrepared?.() === true
             ? 'Another process uses the data folder, which this one waits for.'
-            : journalProblem,
+            : journalProblem(),
       },
       {
         part: 'shards',

@@ -33,9 +33,12 @@ export interface ServiceView {
   readonly source: Promise<SourceDescription>;
   /**
    * The journal, once it is open, which may never happen. `failure` resolves when the journal can store nothing any
-   * more.
+   * more. `problem`: why it stores nothing now, as a sentence; undefined: it stores.
    */
-  readonly journal: Promise<{ readonly failure: Promise<unknown> }>;
+  readonly journal: Promise<{
+    readonly failure: Promise<unknown>;
+    readonly problem?: string | undefined;
+  }>;
   /** Whether the service waits for the data folder, and for nothing else. Absent: it never does. */
   readonly isPrepared?: () => boolean;
   /** Answers questions about stored entities, and finds the source locations of faults. */

@@ -170,6 +170,13 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     return this.#failure.promise;
   }
 
+  /** Why nothing can be stored or answered now, as a sentence. It passes once the database can be reached again. */
+  get problem(): string | undefined {
+    return this.#lease.isValid
+      ? undefined
+      : `The lease of this instance has ended, because ${this.#journal.shown} cannot be reached.`;
+  }
+
   get followerConnection(): PostgresFollowing {
     const { id, location, shown } = this.#journal;
     return {

@@ -8,11 +8,16 @@ import type { ServiceView } from '../../../host/introspection/service-view.ts';
 /** A service whose parts the test controls. */
 async function managementOf(http = true) {
   const module = Promise.withResolvers<void>();
-  const journal = Promise.withResolvers<{ failure: Promise<unknown> }>();
+  const journal = Promise.withResolvers<{
+    failure: Promise<unknown>;
+    problem: string | undefined;
+  }>();
   const failure = Promise.withResolvers<void>();
   const serving = [false, false];
   const views: object[] = [];
   const configuration: { problem: string | undefined } = { problem: undefined };
+  /** Of the journal. */
+  const state: { problem: string | undefined } = { problem: undefined };
   const log: LogEntry[] = [];
   const part = new ManagementPart({
     settings: { name: 'cart', http, port: 9000, names: INTROSPECTION_SETTING_NAMES },
@@ -30,10 +35,17 @@ async function managementOf(http = true) {
   return {
     part,
     serving,
+    state,
     views,
     configuration,
     admit: () => module.resolve(),
-    openJournal: () => journal.resolve({ failure: failure.promise }),
+    openJournal: () =>
+      journal.resolve({
+        failure: failure.promise,
+        get problem() {
+          return state.problem;
+        },
+      }),
     failJournal: () => failure.resolve(),
     get: async (path: string) => fetch(url + path),
     /** Returns the status, and the reasons of the parts that are not ready. */
@@ -101,6 +113,14 @@ test('a shard that is started again makes the instance not ready, and back ready
   serving[0] = false;
   expect(await ready()).toEqual([503, { shards: '1 of 2 do not serve.' }]);
   serving[0] = true;
+  expect(await ready()).toEqual([200, {}]);
+});
+
+test('a journal that can store nothing for a while makes the instance not ready until it can', async () => {
+  const { ready, state } = await served();
+  state.problem = 'The database cannot be reached.';
+  expect(await ready()).toEqual([503, { journal: state.problem }]);
+  state.problem = undefined;
   expect(await ready()).toEqual([200, {}]);
 });
 
