@@ -5,6 +5,7 @@ import { TIMER_LIMITS_DEFAULT } from '../../../model/timer-limits.ts';
 import type { Journal } from '../../../host/engine/needs/journal.ts';
 import { attachPostgresJournal } from '../../../host/storage/postgres/attached-postgres.ts';
 import { connectDatabase } from '../../../host/storage/postgres/connect-database.ts';
+import type { DatabaseSession } from '../../../host/storage/postgres/database-session.ts';
 import type { DatabaseSource } from '../../../host/storage/postgres/database-source.ts';
 import { SliceHeads } from '../../../host/storage/postgres/feed/slice-heads.ts';
 import { migrateJournal } from '../../../host/storage/postgres/migration.ts';
@@ -18,14 +19,19 @@ import type { TcpFaultProxy } from '../tcp-fault-proxy.ts';
 import { type FreshDatabase, urlFile } from './fresh-database.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
+const EMPTY = `TRUNCATE svc.journal, svc.reply, svc.snapshot, svc.timer, svc.module, svc.event_type, svc.consumer,
+  svc.consumer_offset, svc.lane, svc.node;
+  UPDATE svc.timer_count SET timers = 0 WHERE timers <> 0;
+  UPDATE svc.slice SET owner = NULL, epoch = 0, head = 0, commits = 0`;
+
 export class JournalDatabase {
   readonly database: FreshDatabase;
   readonly #server: PostgresServer;
-  readonly heads = new SliceHeads();
-  readonly module = new WritingModule();
-  readonly alarm = new TimerAlarm();
+  heads = new SliceHeads();
+  module = new WritingModule();
+  alarm = new TimerAlarm();
   readonly lease = new NodeLease();
-  readonly room = new JournalRoom();
+  room = new JournalRoom();
 
   static async make(server: PostgresServer): Promise<JournalDatabase> {
     const journals = new JournalDatabase(server, await server.freshDatabase());
@@ -41,12 +47,33 @@ export class JournalDatabase {
     this.database = database;
   }
 
-  /** Lets a node take all slices. */
+  /** Removes everything, and lets the node take all slices: the tests of a file share a database, because it takes long to make. */
+  async empty(): Promise<void> {
+    await this.database.sql(EMPTY);
+    this.heads = new SliceHeads();
+    this.module = new WritingModule();
+    this.alarm = new TimerAlarm();
+    this.room = new JournalRoom();
+    await this.join('node');
+  }
+
+  /** Ends the lease of a node in the database. */
+  async expire(id: string): Promise<void> {
+    await this.database.sql(
+      `UPDATE svc.node SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1`,
+      [id],
+    );
+  }
+
+  /** Lets a node take all slices. Rejects with SVC_DATA_IN_USE while another one has a lease. */
   async join(id: string): Promise<void> {
     const session = await connectDatabase(this.database.source);
     const membership = new NodeMembership({ id, machine: 'here' }, this.database.name);
-    this.heads.advance(await membership.join(session));
-    await session.close();
+    try {
+      this.heads.advance(await membership.join(session));
+    } finally {
+      await session.close();
+    }
   }
 
   /** Returns where a URL is that leads through a proxy. */
@@ -54,6 +81,17 @@ export class JournalDatabase {
     const url = new URL(this.database.url);
     url.port = String(proxy.port);
     return urlFile(this.#server.folder, this.database.name, url.href);
+  }
+
+  /** A connection of its own, of the role that owns the tables. */
+  session(): Promise<DatabaseSession> {
+    return connectDatabase(this.database.source);
+  }
+
+  /** Returns the number in the only row and column of a query's result. */
+  async number(text: string): Promise<number> {
+    const [row] = await this.database.sql(text);
+    return Number(Object.values(row!)[0]);
   }
 
   /** The connection of a thread that writes all slices. */

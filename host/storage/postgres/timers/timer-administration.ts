@@ -98,13 +98,15 @@ export class PostgresTimerAdministration implements TimerAdministration {
   }
 
   async #transaction<T>(change: Change<T>): Promise<T> {
-    const { withSession, onStored, fence } = this.#needs;
+    const { onStored, fence } = this.#needs;
     const fenced: Change<T> = async (session) => {
       await fence(session);
       return change(session);
     };
     for (let left = ATTEMPTS_MAX - 1; ; left--) {
-      const changed = await withSession((session) => committed(session, fenced, left > 0));
+      const changed = await this.#needs.withSession((session) =>
+        committed(session, fenced, left > 0),
+      );
       if (changed === undefined) continue;
       onStored(changed.earliestMs);
       return changed.result;
