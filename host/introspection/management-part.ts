@@ -14,6 +14,10 @@ import { systemRandom } from '../system.ts';
 
 type ManagementAddress = NonNullable<ServiceView['settings']['management']>;
 
+/** States of the journal before it is open, and after it has failed. */
+const NOT_OPEN = { problem: 'It is not open yet.' };
+const FAILED = { problem: 'It can store nothing any more.' };
+
 export class ManagementPart implements IntrospectionPart {
   readonly #view: ServiceView;
   readonly #self: SingleNode;
@@ -64,11 +68,11 @@ export class ManagementPart implements IntrospectionPart {
       () => (isAdmitted = true),
       () => {},
     );
-    let journalProblem = (): string | undefined => 'It is not open yet.';
+    let journalState: { readonly problem?: string | undefined } = NOT_OPEN;
     void journal.then(async (opened) => {
-      journalProblem = () => opened.problem;
+      journalState = opened;
       await opened.failure;
-      journalProblem = () => 'It can store nothing any more.';
+      journalState = FAILED;
     });
     const checks: ReadinessCheck[] = [
       {
@@ -85,7 +89,7 @@ export class ManagementPart implements IntrospectionPart {
         failureReason: () =>
           this.#view.isPrepared?.() === true
             ? 'Another process uses the data folder, which this one waits for.'
-            : journalProblem(),
+            : journalState.problem,
       },
       {
         part: 'shards',
