@@ -5,10 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../random.ts';
 import type { ServedDatabase } from '../postgres/served-database.ts';
 import { CartClient, itemsIn } from './cart-client.ts';
+import type { CartRequest } from './cart-model.ts';
 import { CARTS, CartLoad, type Judge, type Lane, type LoadCounts } from './cart-load.ts';
 
 /** The pause before a lane asks again that was not answered, in milliseconds. */
 const PAUSE_MS = 50;
+/** A service that answers no request for so long, in milliseconds, does not go on by itself. */
+const PATIENCE_MS = 60_000;
 
 const judge: Judge = ({ status }) => {
   if (status === 503) return 'refused';
@@ -76,7 +79,7 @@ export class DatabaseUnderLoad {
     const { model } = this.#callers;
     try {
       for (const request of model.toRepeat(() => this.#random.chance(5)))
-        assert.equal(await this.#callers.ask(client, request), 'answered', 'a repeat is answered');
+        await this.#untilAnswered(client, request);
       await this.#served.checkNumbers();
       for (const cart of CARTS) {
         const records = await this.#served.records({ component: 'shopping-cart', id: cart });
@@ -86,6 +89,14 @@ export class DatabaseUnderLoad {
       }
     } finally {
       client.close();
+    }
+  }
+
+  async #untilAnswered(client: CartClient, request: CartRequest): Promise<void> {
+    const untilMs = performance.now() + PATIENCE_MS;
+    while ((await this.#callers.ask(client, request)) !== 'answered') {
+      assert(performance.now() < untilMs, `request ${request.number} is not answered`);
+      await pause(PAUSE_MS);
     }
   }
 }
