@@ -9,27 +9,23 @@ import { TcpFaultProxy } from '../../../support/tcp-fault-proxy.ts';
 
 describe.each(serverVersions())('PostgreSQL %s', (version) => {
   let server: PostgresServer;
+  let journals: JournalDatabase;
   beforeAll(async () => {
     server = await PostgresServer.start(version);
+    journals = await JournalDatabase.make(server);
   });
   afterAll(async () => {
     await server.stop();
   });
 
   journalSuite('in PostgreSQL', async () => {
-    const journals = await JournalDatabase.make(server);
+    await journals.empty();
     const journal = journals.attach();
-    return {
-      journal,
-      async discard() {
-        await journal.close();
-        await journals.database.drop();
-      },
-    };
+    return { journal, discard: () => journal.close() };
   });
 
   remoteJournalSuite('in PostgreSQL', async () => {
-    const journals = await JournalDatabase.make(server);
+    await journals.empty();
     const proxy = await TcpFaultProxy.to(server.port);
     const journal = journals.attach({ source: journals.through(proxy), uncertainMs: 50 });
     const { database } = journals;
@@ -67,7 +63,6 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
       async discard() {
         await journal.close();
         await proxy.close();
-        await database.drop();
       },
     };
   });
