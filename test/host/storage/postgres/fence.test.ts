@@ -166,6 +166,14 @@ describe('a database that has gone back', () => {
     expect(await journals.number('SELECT count(*) FROM svc.journal')).toBe(2);
   });
 
+  test('that has given the epoch of a node to another one as well takes nothing from the first one', async () => {
+    const owner = attach('node');
+    expect(await append(owner, one, recordOf(1))).toBeUndefined();
+    await journals.database.sql(`UPDATE svc.slice SET owner = 'other'`);
+    expect((await append(owner, one, recordOf(2)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
+    expect(await journals.number('SELECT count(*) FROM svc.journal')).toBe(1);
+  });
+
   test('is named by the next claim as well', async () => {
     const owner = attach('node');
     expect(await append(owner, one, recordOf(1))).toBeUndefined();
