@@ -66,7 +66,7 @@ interface Row {
 async function rowOf(url: string, id: string, after: string): Promise<Row | undefined> {
   const answer = await fetch(`${url}/orders/rows`, { headers: { 'svc-after': after } });
   const text = await answer.text();
-  expect(answer.status, text).toBe(200);
+  expect({ status: answer.status, text }).toMatchObject({ status: 200 });
   return (JSON.parse(text) as { rows: Row[] }).rows.find((row) => row.id === id);
 }
 
@@ -103,10 +103,9 @@ test.each([1, 2])(
     );
     for (const id of ORDERS) await followed(journal, id, 2);
     // This deadline fires in the next process.
-    await Promise.all(ORDERS.map((id) => place(url, id, 3, 5_000)));
+    await Promise.all(ORDERS.map((id) => place(url, id, 3, 3_000)));
     expect(await journal.owned()).toEqual({ nodes: 1, slices: 1_024 });
-    const { code, stderr } = await first.end('SIGTERM');
-    expect(code, stderr).toBe(0);
+    expect(await first.end('SIGTERM')).toMatchObject({ code: 0 });
     expect(await journal.owned()).toEqual({ nodes: 0, slices: 0 });
     for (const id of ORDERS) expect((await stored(journal, id)).open).toEqual(new Set([3]));
 
@@ -125,10 +124,10 @@ test.each([1, 2])(
 
 test('a second runtime is refused, and a standby takes over once the first one has stopped', async () => {
   const journal = await newJournal();
-  const first = started(journal);
+  const first = started(journal, { deployed: true });
   const url = await urlOf(first);
   await place(url, 'a', 1, 60_000);
-  const refused = await started(journal).ended;
+  const refused = await started(journal, { deployed: true }).ended;
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain('SVC_DATA_IN_USE');
   const standby = started(journal, { standby: true, deployed: true });
@@ -136,7 +135,7 @@ test('a second runtime is refused, and a standby takes over once the first one h
   await place(url, 'a', 2, 60_000);
   expect((await first.end('SIGTERM')).code).toBe(0);
   const next = await urlOf(standby);
-  await place(next, 'a', 2);
+  await place(next, 'a', 2, 60_000);
   expect(await rowOf(next, 'a', await place(next, 'a', 3, 60_000))).toMatchObject({ placed: 3 });
   expect((await standby.end('SIGTERM')).code).toBe(0);
 });
@@ -156,11 +155,6 @@ test.each<[name: string, code: string, arrange: () => Record<string, string>]>([
     () => ({ SVC_DATABASE_URL_FILE: join(folder, 'missing') }),
   ],
   [
-    'a variable that is not set',
-    'SVC_DATABASE_URL_INVALID',
-    () => ({ SVC_DATABASE_URL_VARIABLE: 'SVC_TEST_UNSET' }),
-  ],
-  [
     'a URL that cannot be parsed',
     'SVC_DATABASE_URL_INVALID',
     () => ({ SVC_DATABASE_URL_FILE: urlIn(`postgresql://u:${PASSWORD}@@127.0.0.1:1/d`) }),
@@ -174,11 +168,6 @@ test.each<[name: string, code: string, arrange: () => Record<string, string>]>([
     'a database that does not exist',
     'SVC_DATABASE_UNUSABLE',
     () => ({ SVC_DATABASE_URL_FILE: urlIn(server.url('missing')) }),
-  ],
-  [
-    'a server that does not answer',
-    'SVC_JOURNAL_UNAVAILABLE',
-    () => ({ SVC_DATABASE_URL_FILE: urlIn(`postgresql://u:${PASSWORD}@127.0.0.1:1/d`) }),
   ],
 ])('a service with %s does not start, and prints no password', async (_, code, arrange) => {
   const words = ['run', module, '--port', '0', '--data', join(temporaryFolder(), 'data')];

@@ -41,17 +41,17 @@ export class DatabaseUnderLoad {
   start(url: string): RunningLoad {
     const client = new CartClient(url);
     const { counts } = this;
-    let isEnding = false;
+    const ending = new AbortController();
     const failure = Promise.withResolvers<never>();
     const lane = async (of: Lane): Promise<void> => {
-      while (!isEnding) {
+      while (!ending.signal.aborted) {
         const request = this.#callers.request(of);
         for (;;) {
           const outcome = await this.#callers.ask(client, request);
           if (outcome === 'broken') return;
           if (outcome === 'answered') break;
           await pause(PAUSE_MS);
-          if (request.key === undefined || isEnding) break;
+          if (request.key === undefined || ending.signal.aborted) break;
         }
       }
     };
@@ -64,7 +64,7 @@ export class DatabaseUnderLoad {
         while (counts.answered < enough) await Promise.race([pause(10), failure.promise]);
       },
       async end() {
-        isEnding = true;
+        ending.abort();
         await lanes.finally(() => client.close());
       },
     };
