@@ -222,7 +222,7 @@ describe('a commit whose wait for the standby is cancelled', () => {
   }
 
   /** Queues a write whose commit waits, and ends the wait. */
-  async function cancelled(journal: Journal): Promise<Promise<SvcError | undefined>> {
+  async function cancelled(journal: Journal): Promise<SvcError | undefined> {
     expect(await append(journal, one, recordOf(1))).toBeUndefined();
     await waitForStandby('missing');
     const writing = append(journal, one, recordOf(2));
@@ -247,7 +247,7 @@ describe('a commit whose wait for the standby is cancelled', () => {
 
   test('leaves it open whether the write is stored, if the standby stays away', async () => {
     const journal = journals.attach({ uncertainMs: 50 });
-    expect((await await cancelled(journal))?.code).toBe('SVC_CALL_UNCERTAIN');
+    expect((await cancelled(journal))?.code).toBe('SVC_CALL_UNCERTAIN');
     await waitForStandby('');
     expect(await journal.read(one, 0, 9)).toEqual([recordOf(1), recordOf(2)]);
     await journal.close();
