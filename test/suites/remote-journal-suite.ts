@@ -74,6 +74,18 @@ export function remoteJournalSuite(
       expect(await Promise.all(absent)).toEqual(keys.map(() => undefined));
     });
 
+    test('an incarnation says that there is more, however many bytes its characters take', async () => {
+      // The first four have as many units as a page ends with, and three bytes a unit.
+      const json = JSON.stringify('語'.repeat(READ_UNITS_MAX / 3 - 5_000));
+      const records = [1, 2, 3, 4, 5].map((seq) => recordOf(seq, json));
+      for (const record of records) expect(await append(journal, one, record)).toBeUndefined();
+      const { records: first, isWhole } = await journal.incarnation(one, 10, undefined);
+      expect(first.length).toBeLessThan(5);
+      expect(isWhole).toBe(false);
+      const rest = await journal.read(one, first.length, 10);
+      expect([...first, ...rest]).toEqual(records);
+    });
+
     test.each([
       ['is stored', true],
       ['is not stored', false],

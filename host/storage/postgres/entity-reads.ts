@@ -46,7 +46,7 @@ const INCARNATION = {
       AND j.seq > coalesce((SELECT s.seq FROM snapshot s), (SELECT d.seq FROM deletion d))
     ORDER BY j.seq LIMIT $5
   )
-  SELECT ${DELETION}, NULL::int2, NULL::int8, d.seq, NULL::int2, NULL::int8, NULL, NULL, NULL, NULL, NULL, NULL, NULL::int8
+  SELECT ${DELETION}, NULL::int2, (SELECT count(*) FROM page), d.seq, NULL::int2, NULL::int8, NULL, NULL, NULL, NULL, NULL, NULL, NULL::int8
   FROM deletion d
   UNION ALL
   SELECT ${SNAPSHOT}, NULL, NULL, s.seq, NULL, NULL, NULL, s.state, NULL, NULL, NULL, NULL, s.crc FROM snapshot s
@@ -88,6 +88,8 @@ export class EntityReads {
   ): Promise<IncarnationStart> {
     const values = [...keyOf(entity), fingerprint ?? null, limit + 1];
     const [deletion, ...rows] = await this.#reading.query(INCARNATION, values);
+    // The database may have found more records than it has sent.
+    const foundCount = deletion![2] as number;
     let afterSeq = deletion![3] as number;
     let snapshot: string | undefined = undefined;
     if (rows[0]?.[0] === SNAPSHOT) {
@@ -97,9 +99,9 @@ export class EntityReads {
       afterSeq = seq as number;
       snapshot = state as string;
     }
-    const found = rows.map((row) => row.slice(1));
-    const records = pageOf(entity, found, limit);
-    return { afterSeq, snapshot, records, isWhole: records.length === found.length };
+    const sent = rows.map((row) => row.slice(1));
+    const records = pageOf(entity, sent, limit);
+    return { afterSeq, snapshot, records, isWhole: records.length === foundCount };
   }
 }
 
