@@ -24,6 +24,8 @@ export interface ClaimNeeds {
 
 type ClaimRow = readonly [slice: number, epoch: number, head: number, commits: number];
 
+/** A claim that waits longer for an earlier write ends by itself, so that no number of them can wait in the database. */
+const LIMIT_WAITS = { text: `SET lock_timeout = '8s'` };
 /** The rows are locked in the order of their slices, as by everybody who locks several. */
 const CLAIM = {
   text: `WITH mine AS (
@@ -111,6 +113,7 @@ export class SliceClaims {
    */
   async claim(session: DatabaseSession): Promise<void> {
     const { slices, node } = this.#needs;
+    await session.query(LIMIT_WAITS);
     const rows = (await session.query(CLAIM, [slices, node])) as readonly ClaimRow[];
     const claimed = new Map(rows.map(([slice, ...claim]) => [slice, claim]));
     for (const slice of slices) {

@@ -55,7 +55,7 @@ export class WritingSession {
 
   /**
    * Returns the connection once the claims are valid. Rejects with SvcError if the next attempt to connect fails, or does not end
-   * within `waitMs`: nothing was sent. An attempt that lasts longer goes on, so that never two wait in the database.
+   * within `waitMs`: nothing was sent. An attempt that lasts longer goes on.
    */
   ready(waitMs = WAIT_MS): Promise<DatabaseSession> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
