@@ -114,8 +114,11 @@ test('a takeover fails while the lease of the owner lasts, and while its renewal
   expect(await joining).toBe('SVC_DATA_IN_USE');
 });
 
+async function epochs(): Promise<number> {
+  return journals.number('SELECT max(epoch) FROM svc.slice');
+}
+
 test('no epoch is given twice, whoever takes the slices', async () => {
-  const epochs = async () => journals.number('SELECT max(epoch) FROM svc.slice');
   const seen = [await epochs()];
   for (const [before, id] of [
     ['node', 'a'],
@@ -202,14 +205,15 @@ describe('a database that has gone back', () => {
   });
 });
 
-describe('what belongs to no slice', () => {
-  const following = () =>
-    new FollowingSession({
-      connect: () => journals.session(),
-      shown: 'test',
-      clock: { monotonicMs: () => performance.now() },
-    });
+function following(): FollowingSession {
+  return new FollowingSession({
+    connect: () => journals.session(),
+    shown: 'test',
+    clock: { monotonicMs: () => performance.now() },
+  });
+}
 
+describe('what belongs to no slice', () => {
   test('is not settled by a node that was taken over', async () => {
     const settlements = new ConsumerSettlements(following(), nodeFence('node', 'test'));
     const settle = () =>

@@ -36,7 +36,7 @@ describe('a connection that is lost', () => {
     await journals.empty();
     journal = attach(LONG_MS);
     // A timer that is there before.
-    expect(await change(journal, two, timerAt('before', SET_MS))).toBeUndefined();
+    await change(journal, two, timerAt('before', SET_MS));
   });
   afterEach(async () => {
     await held.release();

@@ -35,6 +35,20 @@ afterEach(async () => {
   await journal.close();
 });
 
+/** The number of replies that are stored. */
+async function left(): Promise<number> {
+  return journals.number('SELECT count(*) FROM svc.reply');
+}
+
+/** Stores replies that are as old as is said by the clock of the database. */
+async function store(count: number, ageMs: number, prefix = 'k'): Promise<void> {
+  await journals.database.sql(
+    `INSERT INTO svc.reply SELECT n % ${SLICE_COUNT}, 'Cart', 'e' || n, $2 || n, 'd', 1, '{}', 1,
+      (extract(epoch FROM clock_timestamp()) * 1000)::int8 - $3::int8 FROM generate_series(1, $1::int) n`,
+    [count, prefix, ageMs],
+  );
+}
+
 describe('the sweep of replies', () => {
   let following: FollowingSession;
   beforeEach(() => {
@@ -51,16 +65,6 @@ describe('the sweep of replies', () => {
   function sweep(slices: readonly [number, number], nowMs = () => 0): ReplySweep {
     return new ReplySweep({ session: following, slices, clock: { monotonicMs: nowMs } });
   }
-  const left = () => journals.number('SELECT count(*) FROM svc.reply');
-  /** Stores replies that are as old as is said by the clock of the database. */
-  async function store(count: number, ageMs: number, prefix = 'k'): Promise<void> {
-    await journals.database.sql(
-      `INSERT INTO svc.reply SELECT n % ${SLICE_COUNT}, 'Cart', 'e' || n, $2 || n, 'd', 1, '{}', 1,
-        (extract(epoch FROM clock_timestamp()) * 1000)::int8 - $3::int8 FROM generate_series(1, $1::int) n`,
-      [count, prefix, ageMs],
-    );
-  }
-
   test('removes what is older than its retention by the clock of the database, page by page', async () => {
     await store(2_500, HOUR_MS);
     await store(10, HOUR_MS - 60_000, 'young');
@@ -119,27 +123,25 @@ describe('the sweep of replies', () => {
   });
 });
 
+function snapshot(seq: number, fingerprint: string): Snapshot {
+  return { seq, fingerprint, state: `{"seq":${seq},"by":"${fingerprint}"}` };
+}
+
+async function found(fingerprint: string): Promise<string | undefined> {
+  return (await journal.incarnation(one, 10, fingerprint)).snapshot;
+}
+
+/** Keeps a snapshot, and waits until it is stored. The next one is stored at another time. */
+async function kept(seq: number, fingerprint: string): Promise<void> {
+  journal.keepSnapshot(one, snapshot(seq, fingerprint));
+  // Snapshots are stored before the appends that come later.
+  await keep(journal, one, [], answerTo('flush', 1));
+  await journals.database.sql('UPDATE svc.snapshot SET stored_ms = stored_ms - 1000');
+}
+
 describe('snapshots', () => {
-  const snapshot = (seq: number, fingerprint: string): Snapshot => ({
-    seq,
-    fingerprint,
-    state: `{"seq":${seq},"by":"${fingerprint}"}`,
-  });
-  const found = async (fingerprint: string) =>
-    (await journal.incarnation(one, 10, fingerprint)).snapshot;
-
-  /** Keeps a snapshot, and waits until it is stored. The next one is stored at another time. */
-  async function kept(seq: number, fingerprint: string): Promise<void> {
-    journal.keepSnapshot(one, snapshot(seq, fingerprint));
-    // Snapshots are stored before the appends that come later.
-    const flushed = { ...answerTo('flush', 1) };
-    expect(await keep(journal, one, [], flushed)).toBeUndefined();
-    await journals.database.sql('UPDATE svc.snapshot SET stored_ms = stored_ms - 1000');
-  }
-
   beforeEach(async () => {
-    const records = [1, 2, 3, 4].map((seq) => recordOf(seq));
-    expect(await append(journal, one, ...records)).toBeUndefined();
+    await append(journal, one, recordOf(1), recordOf(2), recordOf(3), recordOf(4));
   });
 
   test('of two modules stay, those that were stored last', async () => {
