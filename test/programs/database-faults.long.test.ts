@@ -92,7 +92,7 @@ test('a server that is killed and started again under load loses nothing that wa
 
 test('a server that stops answering for longer than the lease stops queries, and nothing is lost', async () => {
   await under(async () => {
-    server.pause();
+    await server.pause();
     try {
       await expect.poll(() => statusOf(CARTS[0]!), SOON).toBe(503);
       expect(new Set(await Promise.all(CARTS.map(statusOf)))).toEqual(new Set([503]));
