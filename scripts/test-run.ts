@@ -1,6 +1,6 @@
 // TestRun runs vitest over a selection of tests and counts what passed. The tests of a tier wait for processes, browsers and disks,
 // so a few may fail on a busy machine: the files of a few failed tests are run once more, by themselves. A test that passes then
-// counts as passed, and is named in the output, because it has to be mended all the same.
+// counts as passed, and is named in the output, because it has to be made reliable all the same.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
