@@ -15,6 +15,8 @@ import { connectFailure, lostFailure, statementFailure } from './failure-reading
 import { HandshakeGuard } from './handshake-guard.ts';
 import type { TlsOptions } from './tls-files.ts';
 
+/** A server that has not closed a connection so long after the last message does not react, in milliseconds. */
+const CLOSE_MS = 1_000;
 /** The function of the server that waits for a standby. Unlike texts of warnings, its name is not translated. */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
 /** SQLSTATE of a write in a transaction that may only read. */
@@ -176,7 +178,10 @@ export class PostgresSession implements DatabaseSession {
     this.#socket.destroy();
   }
 
+  /** Ends the connection by the last message of the protocol. A server that does not react to it delays nobody. */
   #endClient(): void {
+    const timer = setTimeout(() => this.#lose(undefined), CLOSE_MS);
+    void this.ended.then(() => clearTimeout(timer));
     void this.#client.end().catch(() => undefined);
   }
 }
