@@ -88,7 +88,7 @@ export class ManagementPart implements IntrospectionPart {
         part: 'journal',
         failureReason: () =>
           this.#view.isPrepared?.() === true
-            ? 'Another process uses the data folder, which this one waits for.'
+            ? 'Another process uses the journal, which this one waits for.'
             : journalState.problem,
       },
       {

@@ -30,7 +30,7 @@ test('a service in standby says that it is prepared, and not that it is ready', 
   expect(report.parts).toContainEqual({
     part: 'journal',
     ready: false,
-    reason: 'Another process uses the data folder, which this one waits for.',
+    reason: 'Another process uses the journal, which this one waits for.',
   });
   await old.svc.end('SIGTERM');
   await untilPhase(next, 'ready');

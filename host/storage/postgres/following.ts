@@ -7,7 +7,10 @@ import type { TimerSource } from '../../engine/needs/timer-source.ts';
 import type { TimerCounts } from '../timer-series.ts';
 import type { ViewStore } from '../../engine/needs/views.ts';
 import type { ViewLimits } from '@svc/model/view-limits';
+import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
+import type { DatabaseSession } from './database-session.ts';
+import type { DatabaseSource } from './database-source.ts';
 import { ConfirmedRecords } from './consumers/confirmed-records.ts';
 import { PostgresConsumerReader } from './consumers/consumer-reader.ts';
 import { EntityReads } from './entity-reads.ts';
@@ -24,8 +27,13 @@ interface Closable {
 
 const CLOCK = { monotonicMs: () => performance.now() };
 
+/** Returns a function that connects to a database, which has to answer in time. */
+function connectionTo(source: DatabaseSource): () => Promise<DatabaseSession> {
+  return async () => new AnsweringSession(await connectDatabase(source));
+}
+
 function sessionOf({ source, shown }: PostgresFollowing): FollowingSession {
-  return new FollowingSession({ connect: () => connectDatabase(source), shown, clock: CLOCK });
+  return new FollowingSession({ connect: connectionTo(source), shown, clock: CLOCK });
 }
 
 export function openPostgresFeed(connection: PostgresFollowing): Feed {
@@ -53,7 +61,7 @@ export function openPostgresViews(
   { source, shown, node }: PostgresFollowing,
   limits: ViewLimits,
 ): ViewStore {
-  return new PostgresViews({ connect: () => connectDatabase(source), shown, limits, owner: node });
+  return new PostgresViews({ connect: connectionTo(source), shown, limits, owner: node });
 }
 
 /** `onDamage` receives an error for each damaged timer, each time that it is read. */
