@@ -258,6 +258,8 @@ const SERVICE_SETTINGS = `| Setting | Short form | Default | What it is |
 | \`svc.data\` | \`--data\` | \`.svc/NAME\` | folder of the journal |
 | \`svc.name\` | \`--name\` | the module file's name | name of the service: lower-case letters, digits and hyphens; other services can call it if a letter is first |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
+| \`svc.database.url-file\` | | none | file with the URL of [a PostgreSQL database](../how-to/postgresql.md) that holds the journal, instead of the data folder ([reference](postgresql.md)) |
+| \`svc.database.url-variable\` | | none | name of an environment variable with that URL, instead of a file |
 | \`svc.process.address\` | \`--process\` | none | address of this machine at which [a process](../how-to/process.md) holds the code of the service, in place of a module: \`127.0.0.1:9010\` |
 | \`svc.process.command\` | \`--process-command\` | none | command that starts such a process: a program and its arguments, without a shell. The process gets a free port, and is started again when it ends |
 | \`svc.process.watch\` | | none | folder whose changes start the command again: for developing |
