@@ -51,7 +51,11 @@ export function connectFailure(error: unknown): DatabaseFailure {
 
 /** The failure of statements when the connection has ended. */
 export function lostFailure(error: unknown, outcome: 'not-done' | 'unknown'): DatabaseFailure {
-  if (isAnswer(error)) return answeredFailure(error, outcome);
+  if (isAnswer(error)) {
+    // The server has said why it ends the connection.
+    const { message, sqlState } = answeredFailure(error, outcome);
+    return new DatabaseFailure(message, { outcome, sqlState, reason: 'lost' });
+  }
   const { code, message } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   const text = code ?? message;
   return new DatabaseFailure(

@@ -46,7 +46,7 @@ export class FollowingSession {
       // The connection may have been lost long ago. A read is repeated once, on another one.
       const isLost =
         error instanceof DatabaseFailure &&
-        (error.outcome === 'unknown' || error.sqlState === undefined);
+        (error.outcome === 'unknown' || error.reason === 'lost');
       if (!isLost || this.#isClosed) throw this.failure(error);
     }
     this.drop(session);
