@@ -113,6 +113,7 @@ class FollowedFolder {
     const svc = this.#start(2);
     try {
       const url = await listening(svc);
+      await this.#ticked(svc);
       for (const id of ORDERS) await post(`${url}/orders/${id}/quiet`, null);
       const orders = await this.#followed(svc);
       const rows = await rowsAt(url);
@@ -187,6 +188,15 @@ class FollowedFolder {
     }
   }
 
+  /** Waits until every order has ticked whose timer was set: on a fast machine the rounds take less than a period. */
+  async #ticked(svc: SvcProcess): Promise<void> {
+    const untilMs = performance.now() + PATIENCE_MS;
+    while ([...this.#check().values()].some(waitsForTick)) {
+      assert(performance.now() < untilMs, `an order has not ticked:\n${svc.stderr}`);
+      await pause(LOOK_MS);
+    }
+  }
+
   async #followed(svc: SvcProcess): Promise<ReadonlyMap<string, StoredOrder>> {
     const untilMs = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -222,6 +232,10 @@ class FollowedFolder {
       reader.close();
     }
   }
+}
+
+function waitsForTick({ counts }: StoredOrder): boolean {
+  return counts.placed > 0 && counts.ticks === 0;
 }
 
 async function listening(svc: SvcProcess): Promise<string> {
