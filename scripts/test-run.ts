@@ -55,19 +55,20 @@ export function runTests({ selection, repeats, root, run, print }: TestRunOption
   const files = [...new Set(failures.map(({ file }) => file))];
   const isRepeated = repeats && files.length > 0 && files.length <= REPEATED_FILES_MAX;
   const second = isRepeated ? run([...selection, ...files]) : undefined;
-  const left = new Set((second === undefined ? failures : failuresOf(second.report)).map(nameOf));
-  const passedLater = failures.filter(
-    (failure) => second !== undefined && !left.has(nameOf(failure)),
-  );
+  const last = second ?? first;
+  const left = failuresOf(last.report);
+  const namesBefore = new Set(failures.map(nameOf));
+  const namesLeft = new Set(left.map(nameOf));
+  const passedLater = failures.filter((failure) => !namesLeft.has(nameOf(failure)));
+  const failedLater = left.filter((failure) => !namesBefore.has(nameOf(failure)));
   for (const { file, test } of passedLater)
     print(`failed once, passed when it was repeated: ${relative(root, file)} > ${test}`);
-  const failed = failures.filter((failure) => !passedLater.includes(failure));
-  for (const { file, test } of failed) print(`failed: ${relative(root, file)} > ${test}`);
+  for (const { file, test } of left) print(`failed: ${relative(root, file)} > ${test}`);
   // An error outside of tests has no name.
-  const others = first.isGreen || failures.length > 0 ? 0 : 1;
+  const others = last.isGreen || left.length > 0 ? 0 : 1;
   return {
-    passed: first.report.numPassedTests + passedLater.length,
-    failed: failed.length + others,
+    passed: first.report.numPassedTests + passedLater.length - failedLater.length,
+    failed: left.length + others,
   };
 }
 

@@ -66,6 +66,13 @@ test('a file that cannot be loaded is a failure', () => {
   });
 });
 
+test('what fails only when a file is repeated is a failure, and so is an error outside of tests then', () => {
+  expect(
+    ran([runOf({ a: 'passed', b: 'failed' }), runOf({ b: 'passed', c: 'unloadable' })]),
+  ).toMatchObject({ passed: 1, failed: 1 });
+  expect(ran([runOf({ b: 'failed' }), runOf({ b: 'passed' }, false)])).toMatchObject({ failed: 1 });
+});
+
 test('with many failed files nothing is run again', () => {
   const many = Object.fromEntries(
     Array.from({ length: 6 }, (_, n) => [`f${n}`, 'failed' as const]),

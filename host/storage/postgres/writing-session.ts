@@ -43,11 +43,6 @@ export class WritingSession {
     this.#needs = needs;
   }
 
-  /** Whether the claims are valid. */
-  get isReady(): boolean {
-    return this.#session !== undefined && this.#end === undefined;
-  }
-
   /** Whether the journal is not used any more. */
   get hasEnded(): boolean {
     return this.#end !== undefined;

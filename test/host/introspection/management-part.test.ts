@@ -16,7 +16,7 @@ async function managementOf(http = true) {
   const serving = [false, false];
   const views: object[] = [];
   const configuration: { problem: string | undefined } = { problem: undefined };
-  /** Of the journal. */
+  /** The journal, whose problem the test sets. */
   const state: { problem: string | undefined } = { problem: undefined };
   const log: LogEntry[] = [];
   const part = new ManagementPart({
