@@ -38,7 +38,7 @@ COPY webhooks/package.json webhooks/
 RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/addresses --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/model --workspace @svc/components --workspace @svc/process-protocol --workspace @svc/oci --workspace @svc/identity --workspace @svc/forward --workspace @svc/routing --workspace @svc/tokens --workspace @svc/host --workspace @svc/api --workspace @svc/proxy --workspace @svc/gateway --workspace @svc/control-plane --workspace @svc/registry --workspace @svc/webhooks \
     && rm -r node_modules/@svc node_modules/.bin node_modules/.package-lock.json \
     && find node_modules -type d \( -name test -o -name docs -o -name 'benchmark*' -o -name examples \) -prune -exec rm -r {} + \
-    && find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete
+    && find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.test.*' -o -name '*.map' \) -delete
 
 FROM node:26-slim
 COPY --from=dependencies /svc/node_modules /svc/node_modules
