@@ -7,7 +7,7 @@
 import type { Journal } from '../engine/needs/journal.ts';
 import type { Leases } from '../engine/needs/leases.ts';
 import type { Awaitable } from '@svc/model/call';
-import { postgresLeases } from './postgres/node-lease.ts';
+import { postgresLeases } from './postgres/nodes/node-lease.ts';
 import type { PostgresConnection } from './postgres/postgres-connection.ts';
 import { attachSqliteJournal } from './sqlite/attached-journal.ts';
 import type { SqliteConnection } from './sqlite/sqlite-connection.ts';

@@ -28,11 +28,13 @@ export interface PostgresConnection extends PostgresFollowing {
   readonly module: SharedArrayBuffer;
   /** Shared memory of the lease of the node (node-lease.ts). */
   readonly lease: SharedArrayBuffer;
+  /** Shared memory of the owners of all slices (nodes/slice-table.ts). */
+  readonly owners: SharedArrayBuffer;
   /** Shared memory of the room that is left in the journal (journal-room.ts). */
   readonly room: SharedArrayBuffer;
   /** For so long the outcome of a write is looked for whose connection was lost, in milliseconds. */
   readonly uncertainMs: number;
-  /** The port takes a UserReport for each group, to the thread that has opened the journal. */
+  /** The port takes a UserReport to the thread that has opened the journal, and brings a UserRequest from there. */
   readonly ports: readonly [reports: MessagePort];
 }
 
@@ -45,4 +47,15 @@ export type UserReport =
       /** How long it took, in milliseconds. */
       readonly tookMs: number;
     }
-  | { readonly kind: 'ended'; readonly code: SvcErrorCode; readonly message: string };
+  | { readonly kind: 'ended'; readonly code: SvcErrorCode; readonly message: string }
+  /** The owners of slices may have changed. */
+  | { readonly kind: 'look' }
+  /** Nothing of the slices that were to be released is under way any more. */
+  | { readonly kind: 'released'; readonly number: number };
+
+/** A request of the thread that has opened the journal to a user of it. */
+export type UserRequest =
+  /** Let go of those of the slices that the user writes. */
+  | { readonly kind: 'release'; readonly number: number; readonly slices: readonly number[] }
+  /** The release has ended: the slices belong to another node, or stay. */
+  | { readonly kind: 'release-ended'; readonly number: number };

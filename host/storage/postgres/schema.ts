@@ -18,22 +18,32 @@ export const TABLES: readonly string[] = [
     id text NOT NULL,
     format integer NOT NULL,
     hash_version integer NOT NULL,
-    slices integer NOT NULL
+    slices integer NOT NULL,
+    version bigint NOT NULL DEFAULT 0
   )`,
   // A row for each run of a runtime that uses the journal. It owns slices until the lease ends, by the clock of the database.
+  // `renewals` counts the renewals of the lease, so that a copy of a running node is noticed. An exclusive node lets no other join.
   // `control` is the socket by which tools of the same machine reach it.
   `CREATE TABLE svc.node (
-    id text COLLATE "C" PRIMARY KEY,
-    started timestamptz NOT NULL DEFAULT clock_timestamp(),
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uid text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    joined timestamptz NOT NULL DEFAULT clock_timestamp(),
     lease_until timestamptz NOT NULL,
+    renewals bigint NOT NULL DEFAULT 0,
+    is_exclusive boolean NOT NULL,
     machine text NOT NULL,
+    host text,
+    port integer,
+    version text NOT NULL,
+    fingerprint text COLLATE "C" NOT NULL,
     control text
   )`,
   // `head` is the number of the slice's last record, `commits` how often something was stored for its entities. Each commit
   // updates rows of this table in place: the space that is left free keeps the new versions in the same page.
   `CREATE TABLE svc.slice (
     slice smallint PRIMARY KEY,
-    owner text COLLATE "C",
+    owner bigint,
     epoch bigint NOT NULL DEFAULT 0,
     head bigint NOT NULL DEFAULT 0,
     commits bigint NOT NULL DEFAULT 0

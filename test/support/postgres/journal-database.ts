@@ -10,8 +10,8 @@ import type { DatabaseSource } from '../../../host/storage/postgres/database-sou
 import { SliceHeads } from '../../../host/storage/postgres/feed/slice-heads.ts';
 import { migrateJournal } from '../../../host/storage/postgres/migration.ts';
 import { JournalRoom } from '../../../host/storage/postgres/journal-room.ts';
-import { NodeLease } from '../../../host/storage/postgres/node-lease.ts';
-import { NodeMembership } from '../../../host/storage/postgres/node-membership.ts';
+import { NodeLease } from '../../../host/storage/postgres/nodes/node-lease.ts';
+import { NodeMembership } from '../../../host/storage/postgres/nodes/node-membership.ts';
 import type { PostgresConnection } from '../../../host/storage/postgres/postgres-connection.ts';
 import { WritingModule } from '../../../host/storage/postgres/writing-module.ts';
 import { TimerAlarm } from '../../../host/storage/timer-alarm.ts';

@@ -17,7 +17,7 @@ import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Parameter, Statement } from '../database-session.ts';
 import type { FollowingSession } from '../following-session.ts';
-import type { NodeFence } from '../node-fence.ts';
+import type { NodeFence } from '../nodes/node-fence.ts';
 import { SliceOffsets } from '../feed/slice-offsets.ts';
 import { columnsOf, consumerChecksum, laneRowOf, offsetChecksum } from './consumer-rows.ts';
 

@@ -8,7 +8,7 @@ import type { ServiceSchedule, TimerAdministration } from '../../timer-administr
 import { databaseError } from '../database-errors.ts';
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession } from '../database-session.ts';
-import type { NodeFence } from '../node-fence.ts';
+import type { NodeFence } from '../nodes/node-fence.ts';
 import { isStorable } from './storable-timer.ts';
 import { TimerChanges, type TimerRules } from './timer-changes.ts';
 import { NAME, timerOfRow } from './timer-row.ts';

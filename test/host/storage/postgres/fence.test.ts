@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Journal } from '../../../../host/engine/needs/journal.ts';
 import { ConsumerSettlements } from '../../../../host/storage/postgres/consumers/consumer-settlements.ts';
 import { FollowingSession } from '../../../../host/storage/postgres/following-session.ts';
-import { nodeFence } from '../../../../host/storage/postgres/node-fence.ts';
+import { nodeFence } from '../../../../host/storage/postgres/nodes/node-fence.ts';
 import { PostgresTimerAdministration } from '../../../../host/storage/postgres/timers/timer-administration.ts';
 import type { SvcError } from '../../../../kit/svc-error.ts';
 import type { EntityRef } from '../../../../model/entity.ts';

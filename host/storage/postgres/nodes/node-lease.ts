@@ -5,8 +5,8 @@
 // - The lease is counted from before its renewal was sent, so it ends here before it ends in the database.
 // - It has ended as soon as either clock says so: the monotonic one stops while the machine is suspended, and the wall clock may be
 //   set.
-import type { Leases } from '../../engine/needs/leases.ts';
-import { machineMs } from '../../system.ts';
+import type { Leases } from '../../../engine/needs/leases.ts';
+import { machineMs } from '../../../system.ts';
 
 /** How long a lease lasts, in milliseconds. */
 export const LEASE_MS = 5_000;

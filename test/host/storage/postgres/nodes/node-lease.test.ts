@@ -1,18 +1,18 @@
 // The lease of a node, by fake clocks, and how it is renewed, lost and given up in the database.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { connectDatabase } from '../../../../host/storage/postgres/connect-database.ts';
-import { NodeKeeper } from '../../../../host/storage/postgres/node-keeper.ts';
+import { connectDatabase } from '../../../../../host/storage/postgres/connect-database.ts';
+import { NodeKeeper } from '../../../../../host/storage/postgres/nodes/node-keeper.ts';
 import {
   CLOCK_DRIFT_MS,
   LEASE_MS,
   NodeLease,
   postgresLeases,
-} from '../../../../host/storage/postgres/node-lease.ts';
-import { NodeMembership } from '../../../../host/storage/postgres/node-membership.ts';
-import { HeldCommits } from '../../../support/postgres/held-commits.ts';
-import { JournalDatabase } from '../../../support/postgres/journal-database.ts';
-import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
-import { TcpFaultProxy } from '../../../support/tcp-fault-proxy.ts';
+} from '../../../../../host/storage/postgres/nodes/node-lease.ts';
+import { NodeMembership } from '../../../../../host/storage/postgres/nodes/node-membership.ts';
+import { HeldCommits } from '../../../../support/postgres/held-commits.ts';
+import { JournalDatabase } from '../../../../support/postgres/journal-database.ts';
+import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
+import { TcpFaultProxy } from '../../../../support/tcp-fault-proxy.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -9,8 +9,8 @@
 import { SLICE_COUNT } from '@svc/model/slice';
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
-import { DatabaseFailure } from './database-failure.ts';
-import type { DatabaseSession, Row, Statement } from './database-session.ts';
+import { DatabaseFailure } from '../database-failure.ts';
+import type { DatabaseSession, Row, Statement } from '../database-session.ts';
 import { CLOCK_DRIFT_MS, LEASE_MS } from './node-lease.ts';
 
 /** This node, as others see it. */

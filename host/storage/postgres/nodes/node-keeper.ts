@@ -3,8 +3,8 @@
 //
 // Invariant: at most one renewal is under way. One that does not come back in time counts for nothing, and its connection is closed.
 import type { SvcError } from '@svc/kit/svc-error';
-import type { DatabaseSession } from './database-session.ts';
-import { journalFailure } from './journal-failure.ts';
+import type { DatabaseSession } from '../database-session.ts';
+import { journalFailure } from '../journal-failure.ts';
 import { LEASE_MS, type NodeLease, RENEWAL_MS } from './node-lease.ts';
 import { takenOver, type NodeMembership, type TakenSlices } from './node-membership.ts';
 

@@ -1,6 +1,6 @@
 // NodeFence keeps this node from writing what belongs to no slice after another node has taken over: the transaction locks the row of
 // this node, which a takeover removes.
-import type { DatabaseSession } from './database-session.ts';
+import type { DatabaseSession } from '../database-session.ts';
 import { takenOver } from './node-membership.ts';
 
 /**

@@ -1,0 +1,82 @@
+// ClusterNodes are the runs of the runtime that write one journal together. Each owns some of its slices. This file has the interfaces
+// by which the main thread and the shards of one of these nodes see them; a journal in a folder has one writer and no cluster.
+import type { EntityRef } from '@svc/model/entity';
+
+/** Number of the owner of what belongs to no node that is known. Numbers of nodes begin at 1, and none is given twice. */
+export const NOBODY = 0;
+
+/** `Joining`: it does not serve yet. `Leaving`: it hands over what it owns. `Down`: its lease has ended. */
+export type NodeStatus = 'Joining' | 'Up' | 'Leaving' | 'Down';
+
+/** The address at which a node takes calls of others. */
+export interface NodeAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ClusterNode {
+  readonly number: number;
+  /** Another one for each start. */
+  readonly uid: string;
+  readonly status: NodeStatus;
+  /** Name of the machine. */
+  readonly machine: string;
+  /** Undefined until the node serves. */
+  readonly address: NodeAddress | undefined;
+  /** Version of the runtime. */
+  readonly version: string;
+  /** Fingerprint of the module that the node runs. */
+  readonly fingerprint: string;
+  /** When the node joined, in milliseconds since 1970. */
+  readonly joinedMs: number;
+}
+
+/** The cluster for the thread that has opened the journal. */
+export interface ClusterMembership {
+  /** Id of the cluster, which is that of the journal. */
+  readonly id: string;
+  /** This node's number; NOBODY while it is not a member. */
+  readonly self: number;
+  /** All members, as the database named them last, in the order in which they joined. */
+  readonly nodes: readonly ClusterNode[];
+  /** Calls a listener whenever `nodes` has changed. */
+  onNodes(listener: () => void): void;
+  /** Calls a listener whenever this node has changed who owns slices, or has joined or left: the others should look. */
+  onOwners(listener: () => void): void;
+  /** Makes this node `Up`, because it serves at an address: from now on others hand their slices over to it. */
+  serve(address: NodeAddress): Promise<void>;
+  /** Hands over all slices to other nodes, if there are any, and resolves once this is done, or after `timeoutMs`. Never rejects. */
+  leave(timeoutMs: number): Promise<void>;
+  /** Asks the database for nodes and owners now: another node has said that they have changed. */
+  look(): void;
+}
+
+/** Slices that this node lets go of. */
+export interface ReleasedSlices {
+  has(entity: EntityRef): boolean;
+  /** Resolves when the slices belong to another node, or stay with this one after all. */
+  readonly ended: Promise<void>;
+}
+
+/** The cluster for a shard. */
+export interface ClusterSlices {
+  /** Number of this node; NOBODY while it is not a member. */
+  readonly self: number;
+  /** Changes whenever the owner of a slice has changed. */
+  readonly version: number;
+  /** Returns the number of the node that owns the entity, as far as this node knows. */
+  ownerOf(component: string, id: string): number;
+  /** Resolves when the version differs from `version`, or after `timeoutMs` milliseconds. */
+  changed(version: number, timeoutMs: number): Promise<void>;
+  /** Asks the main thread to look at nodes and owners now. */
+  look(): void;
+  /** Returns the slice of an entity, and the number of the last record of the slice that is on disk as far as this node knows. */
+  headOf(component: string, id: string): readonly [slice: number, head: number];
+  /** Notes the head of a slice that another node has named. */
+  advance(slice: number, head: number): void;
+  /**
+   * Calls a function before this node lets go of slices that this shard writes. It resolves once nothing of their entities is
+   * under way; the slices are handed over then.
+   */
+  onRelease(release: (slices: ReleasedSlices) => Promise<void>): void;
+}
