@@ -2,7 +2,12 @@
 // admitted until the journal is closed. Without the server nobody could check whether the instance is ready, so
 // a service that is configured with such a server does not run without it.
 import { hostname } from 'node:os';
-import { SingleNode } from './management/cluster-members.ts';
+import {
+  clusterMembers,
+  type ClusterMembers,
+  membershipProblem,
+  SingleNode,
+} from './management/cluster-members.ts';
 import { ManagementServer } from './management/management-server.ts';
 import { type ReadinessCheck, readinessReport } from './management/readiness.ts';
 import { newSpanId, spanIdText } from '@svc/kit/trace-context';
@@ -37,7 +42,7 @@ export class ManagementPart implements IntrospectionPart {
         version: RUNTIME_VERSION,
         readiness: () => readinessReport(checks, view.isPrepared?.()),
         metrics: () => view.metrics.text(),
-        members: () => this.#self.members(),
+        members: () => this.#members(),
       },
       { onBug: onceLogged(view) },
     );
@@ -60,6 +65,19 @@ export class ManagementPart implements IntrospectionPart {
     await this.#server.close();
   }
 
+  #members(): ClusterMembers {
+    const { cluster, settings } = this.#view;
+    const own = this.#self.members();
+    const state = cluster?.();
+    return state === undefined ? own : clusterMembers(settings.name, state, own);
+  }
+
+  #membershipProblem(): string | undefined {
+    if (this.#self.status !== 'Up') return 'The instance leaves its cluster.';
+    const state = this.#view.cluster?.();
+    return state && membershipProblem(state);
+  }
+
   #checks(): readonly ReadinessCheck[] {
     const { settings, shards, source, journal, views, configuration, process: code } = this.#view;
     let isAdmitted = false;
@@ -77,8 +95,7 @@ export class ManagementPart implements IntrospectionPart {
     const checks: ReadinessCheck[] = [
       {
         part: 'cluster',
-        failureReason: () =>
-          this.#self.status === 'Up' ? undefined : 'The instance leaves its cluster.',
+        failureReason: () => this.#membershipProblem(),
       },
       {
         part: 'module',

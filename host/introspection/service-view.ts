@@ -6,6 +6,7 @@ import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { AddressNames } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import type { ViewStatus } from '@svc/model/view-status';
+import type { ClusterState } from './management/cluster-members.ts';
 import { type MetricsParts, MetricsSource } from './metrics-source.ts';
 import type { ObservabilityLimits } from './observability/observability-limits.ts';
 import type { ServiceShards } from './service-shards.ts';
@@ -39,6 +40,8 @@ export interface ServiceView {
     readonly failure: Promise<unknown>;
     readonly problem?: string | undefined;
   }>;
+  /** Returns the cluster of the service; undefined, or absent: the instance is its only node. */
+  readonly cluster?: () => ClusterState | undefined;
   /** Whether the service waits for the data folder, and for nothing else. Absent: it never does. */
   readonly isPrepared?: () => boolean;
   /** Answers questions about stored entities, and finds the source locations of faults. */

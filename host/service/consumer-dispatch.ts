@@ -4,7 +4,7 @@
 // Invariants
 // D1  A shard that starts gets a link to the thread, whether the thread runs already or is started later.
 // D2  At most one thread runs, and it starts when all settlements of the one before are stored or have failed.
-// D3  After `stop` no thread is left, and none is started.
+// D3  After `stop` no thread is left, and none is started. From `pause` to `resume` none is started either.
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { ConsumerDescriptor } from '@svc/contract';
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
@@ -29,7 +29,8 @@ const STOP_MARGIN_MS = 2_000;
 
 /** The part of an opened journal that the consumers use. */
 export interface ConsumedJournal extends ConsumerWriter {
-  readonly followerConnection: FollowerConnection;
+  /** Data with which the thread follows the events that this node delivers. */
+  readonly consumerConnection: FollowerConnection;
 }
 
 export interface ConsumerDispatchOptions {
@@ -63,6 +64,7 @@ export class ConsumerDispatch {
   #worker: Worker | undefined;
   #pause: NodeJS.Timeout | undefined;
   #isStopped = false;
+  #isPaused = false;
   /** Settles when the consumers are replaced, or their thread is started again, as was asked last; never rejects. */
   #replaced: Promise<void> = Promise.resolve();
 
@@ -100,6 +102,27 @@ export class ConsumerDispatch {
       if (this.#isStopped) return;
       this.#take(consumers);
       if (consumers.length === 0) return;
+      this.#options.relink();
+      this.#start();
+    });
+  }
+
+  /**
+   * Ends the thread after the events in flight, at most `graceMs` later, because this node is about to deliver other events than
+   * before. None is started before `resume`. Resolves once all that was settled is stored.
+   */
+  pause(graceMs: number): Promise<void> {
+    this.#isPaused = true;
+    this.#replaced = this.#replaced.then(() => this.#endThread(graceMs));
+    return this.#replaced;
+  }
+
+  /** Delivers the events that this node delivers now. */
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#replaced = this.#replaced.then(() => {
+      if (this.#isStopped || this.#worker !== undefined || this.#consumers.length === 0) return;
       this.#options.relink();
       this.#start();
     });
@@ -157,11 +180,11 @@ export class ConsumerDispatch {
   }
 
   #start(): void {
-    if (this.#isStopped || this.#worker !== undefined) return;
+    if (this.#isStopped || this.#isPaused || this.#worker !== undefined) return;
     if (this.#journal === undefined || this.#consumers.length === 0) return;
     const { settings, logLimits, shards, env } = this.#options;
     const workerData: ConsumerThreadData = {
-      connection: this.#journal.followerConnection,
+      connection: this.#journal.consumerConnection,
       consumers: this.#consumers,
       settings,
       logLimits,

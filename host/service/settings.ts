@@ -37,6 +37,7 @@ import {
 } from '@svc/tokens/accepted-issuers';
 import { type GivenSockets, givenSockets } from './given-sockets.ts';
 import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
+import { readRemoting, REMOTING_NAMES, type RemotingSettings } from './remoting-settings.ts';
 import { CODE_NAMES, nameOfCode, readServiceCode, type ServiceCode } from './service-code.ts';
 import type { CalledNetwork } from '../shards/shard-messages.ts';
 import type { IntrospectionNames } from '../introspection/service-view.ts';
@@ -57,6 +58,8 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly dataFolder: string;
   /** Where the URL of the database is that holds the journal; undefined: the data folder holds it. */
   readonly database: DatabaseSource | undefined;
+  /** Where the instance takes calls of others that share its database. */
+  readonly remoting: RemotingSettings;
   readonly host: string;
   /** Port, 0 to 65535; 0 takes a free one. */
   readonly port: number;
@@ -139,6 +142,7 @@ const plainNames: readonly string[] = [
   'svc.http.enabled',
   DATABASE_FILE,
   DATABASE_VARIABLE,
+  ...REMOTING_NAMES,
   'svc.configuration.variables',
   'svc.configuration.secrets',
   ...IDENTITY_NAMES,
@@ -183,6 +187,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   const name = serviceName(reader, code);
   const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
   const logFolder = readPath(reader, 'svc.log.files.dir');
+  const host = reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1');
   // `readStateFile` has read it, and has not reported an empty path.
   reader.text(STATE_FILE);
   return {
@@ -191,7 +196,8 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     name,
     dataFolder: resolve(reader.text('svc.data') ?? dataFolder),
     database: databaseSource(reader),
-    host: reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
+    remoting: readRemoting(reader, { deployed, http: host }),
+    host,
     port: reader.port('svc.http.port', 9000),
     logFormat: readLogFormat(reader, stderrIsTerminal && !deployed && logFolder === undefined),
     http: reader.boolean('svc.http.enabled', true),

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Address } from './shard-messages.ts';
 
-/** Rejects with SVC_PORT_IN_USE. Any other reason not to listen is reported by the shard that listens. */
-export async function checkPortFree({ host, port }: Address): Promise<void> {
+/** `option`: the one that chooses the port. Rejects with SVC_PORT_IN_USE. Any other reason not to listen is reported by the shard that listens. */
+export async function checkPortFree({ host, port }: Address, option: string): Promise<void> {
   if (port === 0) return;
   const server = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -15,7 +15,7 @@ export async function checkPortFree({ host, port }: Address): Promise<void> {
       new SvcError(
         'SVC_PORT_IN_USE',
         `Port ${port} of ${host} is in use by another program. ` +
-          'Stop that program, or choose another port with --port.',
+          `Stop that program, or choose another port with ${option}.`,
         { cause: error },
       ),
     );

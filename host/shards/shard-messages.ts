@@ -11,6 +11,7 @@ import type { WasmFrame } from '@svc/model/guest-fault';
 import type { SharedRequestBudgets } from '@svc/model/request-budgets';
 import type { SharedViews } from '@svc/model/view';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
+import type { ClusterNode } from '../storage/cluster-nodes.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { PeerLink } from './peer-link.ts';
 import type { WorkKind } from './work-link.ts';
@@ -41,6 +42,8 @@ export type FromShard =
   | { readonly kind: 'answer'; readonly number: number; readonly answer: ShardAnswer }
   /** The answer to `are-you-alive`. */
   | { readonly kind: 'alive' }
+  /** Numbers of the nodes of the cluster that the shard cannot reach. Sent whenever they change. */
+  | { readonly kind: 'unreachable'; readonly nodes: readonly number[] }
   /**
    * The shard serves no requests any more, but still calls and requests of other shards. `hasCut`: the connections of
    * some requests were cut when the grace period was over.
@@ -71,6 +74,10 @@ export type ToShard =
   | { readonly kind: 'certificates'; readonly texts: CertificateTexts }
   /** New values, which handlers read from their next request on. May be sent at any time. */
   | { readonly kind: 'configuration'; readonly texts: ConfigurationTexts }
+  /** The nodes of the cluster. May be sent at any time once the shard serves. */
+  | { readonly kind: 'nodes'; readonly nodes: readonly ClusterNode[] }
+  /** This node has changed which node owns what: the others should look. */
+  | { readonly kind: 'owners-changed' }
   /** May be sent at any time once the shard serves. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }
   /** The shard's end of the link for work of this kind. It replaces an earlier one. */
@@ -124,6 +131,8 @@ export interface ShardSettings {
   readonly address: Address;
   /** Whether the service has an HTTP server. */
   readonly http: boolean;
+  /** Address at which all shards take calls of other nodes; absent: the service has one node. */
+  readonly remoting?: Address | undefined;
   /** Absent: the service listens without TLS. */
   readonly identity?: ShardIdentity | undefined;
   /** Whether the main thread verifies access tokens. Absent: routes that ask for one are closed. */

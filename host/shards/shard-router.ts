@@ -1,13 +1,18 @@
-// ShardRouter is the engine that handlers call in a service of several shards. Calls of entities that this shard owns
-// go straight to its own engine, and all others to the shard that owns the entity. Each shard reads events from the
-// journal and changes timers by itself, because all shards share one journal. A service with one shard has no router.
+// ShardRouter is the engine that handlers call in a service of several shards or nodes. Calls of entities that this shard owns
+// go straight to its own engine, and all others to the shard or node that owns the entity. Each shard reads events from the
+// journal and changes timers by itself, because all shards share one journal. A service with one shard and one node has no router.
+//
+// Invariant: a call of another node is executed only by the node that owns the entity, so no call goes through more than two nodes.
 import type { EntityEngine } from '../engine/entity-engine.ts';
+import { entityMoved } from '../engine/entity/entity-moved.ts';
 import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '@svc/model/fault-report';
 import type { ForwardedCall } from './frame.ts';
 import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import type { Awaitable, Refusal, Reply } from '@svc/model/call';
 import type { HandlerTable } from '@svc/model/handler-table';
+import { nodeOf } from './cluster-ownership.ts';
+import type { MovingCalls } from './moving-calls.ts';
 import { shardUnavailable } from './peer-failures.ts';
 import { PeerProtocol, type PeerProtocolOptions } from './peer-protocol.ts';
 import { RingTransport } from './ring-transport.ts';
@@ -15,6 +20,16 @@ import type { CallableEngine, RoutedCall } from '../http/requests/callable-engin
 import type { Peer } from './shard-messages.ts';
 
 type Outcome = Reply | Refusal;
+
+/** The other nodes of the cluster of a service. */
+export interface RouterCluster {
+  /** Returns the connection to the node with this number; undefined: there is none now. */
+  readonly peer: (node: number) => Pick<PeerProtocol, 'call' | 'request'> | undefined;
+  /** Routes calls again whose entity moves. */
+  readonly moving: MovingCalls;
+  /** Changes whenever an owner has changed. */
+  readonly version: () => number;
+}
 
 interface Parts {
   /** Index of this shard. */
@@ -26,8 +41,10 @@ interface Parts {
   /** Indices of the handlers of the module, which all shards share. */
   readonly handlerTable: HandlerTable;
   readonly unsent: PeerProtocolOptions['unsent'];
-  /** Serves a request that another shard has sent here. */
+  /** Serves a request that another shard or node has sent here. */
   readonly serveRequest: PeerProtocolOptions['serveRequest'];
+  /** Absent: the service has one node. */
+  readonly cluster?: RouterCluster | undefined;
 }
 
 export class ShardRouter implements CallableEngine {
@@ -43,13 +60,9 @@ export class ShardRouter implements CallableEngine {
 
   /** Connects this shard to the one that has the other end of the link. */
   connect({ index, ...link }: Peer): void {
-    const { faults, handlerTable, unsent, serveRequest } = this.#parts;
-    const peer = new PeerProtocol(new RingTransport(link, handlerTable), {
+    const peer = new PeerProtocol(new RingTransport(link, this.#parts.handlerTable), {
+      ...this.#callbacks,
       serve: (call) => this.#serve(call),
-      serveRequest,
-      failed: (failure) => faults.passedOn(failure),
-      learned: (failure, isLogged) => faults.isKnown(failure, isLogged),
-      unsent,
       ended: () => {
         if (this.#peers[index] === peer) this.#peers[index] = undefined;
       },
@@ -57,34 +70,71 @@ export class ShardRouter implements CallableEngine {
     this.#peers[index] = peer;
   }
 
+  /** Options of the protocol with another node. */
+  get nodeOptions(): Omit<PeerProtocolOptions, 'ended'> {
+    return { ...this.#callbacks, serve: (call) => this.#serveNode(call) };
+  }
+
+  get #callbacks(): Omit<PeerProtocolOptions, 'serve' | 'ended'> {
+    const { faults, unsent, serveRequest } = this.#parts;
+    return {
+      serveRequest,
+      failed: (failure) => faults.passedOn(failure),
+      learned: (failure, isLogged) => faults.isKnown(failure, isLogged),
+      unsent,
+    };
+  }
+
   /** Notes that the shard has ended and is started again after `pauseMs`. */
   away(index: number, pauseMs: number): void {
     this.#backAtMs[index] = performance.now() + pauseMs;
   }
 
-  /** Sends a request to the shard `owner`. Returns undefined when it cannot be sent; then nothing was done. */
+  /** Sends a request to the shard or node `owner`. Returns undefined when it cannot be sent; then nothing was done. */
   request(
     owner: number,
     ...request: Parameters<PeerProtocol['request']>
   ): ReturnType<PeerProtocol['request']> {
-    return this.#peers[owner]?.request(...request);
+    return this.#peer(owner)?.request(...request);
   }
 
-  call(...call: Parameters<EntityEngine['call']>): Awaitable<Outcome> {
-    const { engine, index, ownership } = this.#parts;
-    const [target, name, input, metadata, key] = call;
-    const owner = ownership.ownerOf(target.component, target.id);
-    if (owner === index) return engine.call(target, name, input, metadata, key);
-    return this.#forward(owner, [target, name, input, metadata, key]);
+  call(
+    ...[target, name, input, metadata, key]: Parameters<EntityEngine['call']>
+  ): Awaitable<Outcome> {
+    const call: ForwardedCall = [target, name, input, metadata, key];
+    const { cluster } = this.#parts;
+    if (cluster === undefined) return this.#route(call);
+    return cluster.moving.follow(() => this.#route(call));
   }
 
-  speculate(...call: Parameters<EntityEngine['speculate']>): Outcome | RoutedCall {
-    const { engine, index, ownership } = this.#parts;
-    const [target, name, input, metadata, key] = call;
+  speculate(
+    ...[target, name, input, metadata, key]: Parameters<EntityEngine['speculate']>
+  ): Outcome | RoutedCall {
+    const { engine, index, ownership, cluster } = this.#parts;
+    const call: ForwardedCall = [target, name, input, metadata, key];
     const owner = ownership.ownerOf(target.component, target.id);
-    if (owner === index) return engine.speculate(target, name, input, metadata, key);
-    const answer = this.#forward(owner, [target, name, input, metadata, key]);
-    return { speculative: undefined, answer, isRemote: true };
+    if (owner !== index) {
+      const answer = cluster === undefined ? this.#forward(owner, call) : this.call(...call);
+      return { speculative: undefined, answer: Promise.resolve(answer), isRemote: true };
+    }
+    if (cluster === undefined) return engine.speculate(...call);
+    return this.#speculateFollowed(call, cluster);
+  }
+
+  /** Speculates a call of an entity that may move before the call is executed. */
+  #speculateFollowed(call: ForwardedCall, cluster: RouterCluster): Outcome | RoutedCall {
+    const version = cluster.version();
+    const again = () => this.#route(call);
+    let speculated: ReturnType<EntityEngine['speculate']>;
+    try {
+      speculated = this.#parts.engine.speculate(...call);
+    } catch (refusal) {
+      const answer = cluster.moving.followed(Promise.reject(refusal), again, version);
+      return { speculative: undefined, answer, isRemote: true };
+    }
+    if ('kind' in speculated) return speculated;
+    const { speculative, answer } = speculated;
+    return { speculative, answer: cluster.moving.followed(answer, again, version) };
   }
 
   readEvents(...range: Parameters<EntityEngine['readEvents']>) {
@@ -95,16 +145,39 @@ export class ShardRouter implements CallableEngine {
     return this.#parts.engine.changeTimers(...change);
   }
 
+  /** Calls the entity where it is now. */
+  #route(call: ForwardedCall): Awaitable<Outcome> {
+    const { engine, index, ownership } = this.#parts;
+    const [{ component, id }] = call;
+    const owner = ownership.ownerOf(component, id);
+    return owner === index ? engine.call(...call) : this.#forward(owner, call);
+  }
+
   #forward(owner: number, call: ForwardedCall): Promise<Outcome> {
-    const peer = this.#peers[owner];
+    const peer = this.#peer(owner);
     if (peer === undefined) throw shardUnavailable(this.#backAtMs[owner]);
     return peer.call(call);
   }
 
+  #peer(owner: number): Pick<PeerProtocol, 'call' | 'request'> | undefined {
+    const node = nodeOf(owner);
+    return node === undefined ? this.#peers[owner] : this.#parts.cluster?.peer(node);
+  }
+
   /** Serves calls of other shards, which share the event loop with the requests of this one. */
-  #serve([target, name, input, metadata, key]: ForwardedCall): Awaitable<Outcome> {
+  #serve(call: ForwardedCall): Awaitable<Outcome> {
     const { engine, eventLoop } = this.#parts;
-    if (!eventLoop.isUsedUp()) return engine.call(target, name, input, metadata, key);
-    return eventLoop.yield().then(() => engine.call(target, name, input, metadata, key));
+    if (!eventLoop.isUsedUp()) return engine.call(...call);
+    return eventLoop.yield().then(() => engine.call(...call));
+  }
+
+  /** Serves calls of other nodes, of entities that this one owns. Throws SVC_ENTITY_MOVED for others. */
+  #serveNode(call: ForwardedCall): Awaitable<Outcome> {
+    const { index, ownership } = this.#parts;
+    const [target] = call;
+    const owner = ownership.ownerOf(target.component, target.id);
+    if (owner === index) return this.#serve(call);
+    if (nodeOf(owner) !== undefined) throw entityMoved(target);
+    return this.#forward(owner, call);
   }
 }

@@ -14,7 +14,7 @@ import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import type { QueriedViews } from '../http/requests/request-finds.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
 import { RequestRouter } from './request-router.ts';
-import { ShardRouter } from './shard-router.ts';
+import { type RouterCluster, ShardRouter } from './shard-router.ts';
 
 interface Parts {
   /** Index of this shard. */
@@ -36,6 +36,8 @@ interface Parts {
   readonly handlerTable: HandlerTable;
   /** Budget for the bytes that the service holds for callers until they have received their responses. */
   readonly unsent: ByteBudget;
+  /** Absent: the service has one node. */
+  readonly cluster?: RouterCluster | undefined;
 }
 
 export interface ShardRouting {

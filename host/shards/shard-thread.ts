@@ -21,6 +21,7 @@ import type { SharedNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { SupervisorLimits } from './supervisor-limits.ts';
 import type { WorkKind } from './work-link.ts';
+import type { ClusterNode } from '../storage/cluster-nodes.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 
 export interface ShardThreadOptions {
@@ -74,6 +75,7 @@ export class ShardThread {
   readonly #worker: Worker;
   readonly #limits: SupervisorLimits;
   readonly #log: Log;
+  #unreachable: readonly number[] = [];
   readonly #admitted = Promise.withResolvers<ModuleDescriptor>();
   readonly #listening = Promise.withResolvers<Address | undefined>();
   readonly #questions = new OpenQuestions();
@@ -171,6 +173,21 @@ export class ShardThread {
     return answer as AnswerTo<Question>;
   }
 
+  /** Numbers of the nodes of the cluster that the thread cannot reach. */
+  get unreachable(): readonly number[] {
+    return this.#unreachable;
+  }
+
+  /** Gives the thread the nodes of the cluster. */
+  renewNodes(nodes: readonly ClusterNode[]): void {
+    if (this.#isListening) this.#send({ kind: 'nodes', nodes });
+  }
+
+  /** Lets the thread ask other nodes to look who owns what. */
+  announceOwners(): void {
+    if (this.#isListening) this.#send({ kind: 'owners-changed' });
+  }
+
   /** Sends the link to another shard. */
   connect(peer: Peer): void {
     if (this.#hasEnded) peer.port.close();
@@ -244,6 +261,9 @@ export class ShardThread {
         return this.#questions.answered(message.number, message.answer);
       case 'alive':
         return this.#heartbeat?.answered();
+      case 'unreachable':
+        this.#unreachable = message.nodes;
+        return undefined;
       case 'finished':
         this.#hasCut = message.hasCut;
         return this.#finished.resolve();

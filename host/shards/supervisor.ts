@@ -26,6 +26,7 @@ import type { ShardNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { ShardThread } from './shard-thread.ts';
 import { type ShardResources, type Supervised, SupervisedShard } from './supervised-shard.ts';
+import type { ClusterNode } from '../storage/cluster-nodes.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import { WORK_KINDS, type WorkKind } from './work-link.ts';
 
@@ -34,6 +35,8 @@ export interface SupervisedService extends Supervised {
   readonly connectJournal: (shard: number) => Promise<JournalConnection>;
   /** Whether the journal is opened only once another process has ended, which may have the port until then. */
   readonly isStandby?: boolean;
+  /** Returns the nodes of the cluster. Absent: the service has one node. */
+  readonly nodes?: () => readonly ClusterNode[];
   /** For each kind of work: makes a link for a shard that serves, and returns the shard's end. Absent: there is no such work. */
   readonly workLinks?: Readonly<Partial<Record<WorkKind, (index: number) => MessagePort>>>;
 }
@@ -118,6 +121,23 @@ export class Supervisor {
     for (const { thread } of this.#present.values()) thread.renewConfiguration(texts);
   }
 
+  /** Gives the nodes of the cluster to all shards; one that is started later asks for them. */
+  renewNodes(): void {
+    const nodes = this.#supervised.nodes?.();
+    if (nodes === undefined) return;
+    for (const { thread } of this.#present.values()) thread.renewNodes(nodes);
+  }
+
+  /** Lets other nodes know that this one has changed who owns what. */
+  announceOwners(): void {
+    for (const { thread } of this.#present.values()) thread.announceOwners();
+  }
+
+  /** Numbers of the nodes of the cluster that a shard cannot reach. */
+  get unreachableNodes(): ReadonlySet<number> {
+    return new Set(Array.from(this.#present.values(), ({ thread }) => thread.unreachable).flat());
+  }
+
   /** Starts a thread for another module, which loads the host's code meanwhile. Only for a service of one shard. */
   standBy(source: Promise<GuestSource>): ShardThread {
     assert(this.#shards.length === 1, 'several shards cannot be given another module');
@@ -190,6 +210,8 @@ export class Supervisor {
         const present = this.#present.get(index);
         if (present?.thread === thread) sendLinks(present);
         for (const kind of WORK_KINDS) this.#linkWork(kind, index, thread);
+        const nodes = this.#supervised.nodes?.();
+        if (nodes !== undefined) thread.renewNodes(nodes);
       },
       hasEnded: (pauseMs) => {
         this.#present.delete(index);
@@ -222,9 +244,10 @@ export class Supervisor {
 
   /** Rejects if a program listens on the port: a port that shards share is open to all programs of the same user. */
   async #checkPortFree(): Promise<void> {
-    if (!this.#supervised.settings.http) return;
+    const { http, remoting } = this.#supervised.settings;
     const { checkPortFree } = await import('./free-port.ts');
-    await checkPortFree(this.#address);
+    if (http) await checkPortFree(this.#address, '--port');
+    if (remoting !== undefined) await checkPortFree(remoting, '--set svc.remoting.port=PORT');
   }
 }
 

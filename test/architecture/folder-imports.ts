@@ -75,10 +75,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     // The type alone: a shard is given its settings.
     'host/consumers/consumer-settings.ts',
     'host/service-calls/call-settings.ts',
-    // The type alone: a shard's journal is a value that they pass on.
+    // The types alone: a shard's journal is a value that they pass on.
+    'host/storage/cluster-nodes.ts',
     'host/storage/journal-connection.ts',
   ],
-  'host/introspection/management': ['host/engine/needs'],
+  'host/introspection/management': ['host/engine/needs', 'host/storage/cluster-nodes.ts'],
   'host/introspection/observability': ['host/engine/needs', 'host/shards/recorder'],
   'host/introspection': [
     'host/engine',

@@ -16,6 +16,7 @@ import { PostgresConsumerReader } from './consumers/consumer-reader.ts';
 import { EntityReads } from './entity-reads.ts';
 import { PostgresFeed } from './feed/postgres-feed.ts';
 import { SliceHeads } from './feed/slice-heads.ts';
+import { SliceTable } from './nodes/slice-table.ts';
 import { FollowingSession } from './following-session.ts';
 import type { PostgresFollowing } from './postgres-connection.ts';
 import { PostgresTimerReader } from './timers/timer-reader.ts';
@@ -37,8 +38,8 @@ function sessionOf({ source, shown }: PostgresFollowing): FollowingSession {
 }
 
 export function openPostgresFeed(connection: PostgresFollowing): Feed {
-  const { heads, journal } = connection;
-  return new PostgresFeed({ session: sessionOf(connection), heads, journal });
+  const { heads, journal, consumed: slices } = connection;
+  return new PostgresFeed({ session: sessionOf(connection), heads, journal, slices });
 }
 
 /** Opens how far consumers are, and the records of entities. */
@@ -46,7 +47,7 @@ export function openPostgresConsumers(
   connection: PostgresFollowing,
 ): ConsumerReader & Pick<Journal, 'read'> & Closable {
   const session = sessionOf(connection);
-  const consumers = new PostgresConsumerReader(session);
+  const consumers = new PostgresConsumerReader(session, connection.consumed);
   const heads = new SliceHeads(connection.heads);
   const records = new ConfirmedRecords(new EntityReads(session), heads);
   return {
@@ -64,13 +65,14 @@ export function openPostgresViews(
   return new PostgresViews({ connect: connectionTo(source), shown, limits, owner: node });
 }
 
-/** `onDamage` receives an error for each damaged timer, each time that it is read. */
+/** Reads the timers that this node fires. `onDamage` receives an error for each damaged timer, each time that it is read. */
 export function openPostgresTimers(
   connection: PostgresFollowing,
   onDamage: (error: unknown) => void,
 ): TimerSource & Closable & { readonly counts: () => Promise<TimerCounts> } {
   const session = sessionOf(connection);
-  const reader = new PostgresTimerReader(session, onDamage);
+  const table = new SliceTable(connection.owners);
+  const reader = new PostgresTimerReader(session, onDamage, () => table.own());
   return {
     due: (...page) => reader.due(...page),
     input: (number) => reader.input(number),

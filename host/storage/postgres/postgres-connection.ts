@@ -16,6 +16,10 @@ export interface PostgresFollowing {
   readonly node: string;
   /** Shared memory of the heads of all slices (feed/slice-heads.ts). */
   readonly heads: SharedArrayBuffer;
+  /** Shared memory of the owners of all slices (nodes/slice-table.ts). */
+  readonly owners: SharedArrayBuffer;
+  /** The slices whose events the thread delivers to consumers; absent: all. */
+  readonly consumed?: readonly number[] | undefined;
 }
 
 export interface PostgresConnection extends PostgresFollowing {
@@ -28,8 +32,6 @@ export interface PostgresConnection extends PostgresFollowing {
   readonly module: SharedArrayBuffer;
   /** Shared memory of the lease of the node (node-lease.ts). */
   readonly lease: SharedArrayBuffer;
-  /** Shared memory of the owners of all slices (nodes/slice-table.ts). */
-  readonly owners: SharedArrayBuffer;
   /** Shared memory of the room that is left in the journal (journal-room.ts). */
   readonly room: SharedArrayBuffer;
   /** For so long the outcome of a write is looked for whose connection was lost, in milliseconds. */

@@ -106,6 +106,10 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
   }
 
   /** The data with which a thread follows the journal. */
+  get consumerConnection(): Pick<SqliteConnection, 'kind' | 'dir' | 'end'> {
+    return this.followerConnection;
+  }
+
   get followerConnection(): Pick<SqliteConnection, 'kind' | 'dir' | 'end'> {
     return { kind: 'sqlite', dir: this.dir, end: this.end };
   }

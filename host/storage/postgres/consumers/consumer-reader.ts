@@ -1,4 +1,4 @@
-// PostgresConsumerReader reads the consumers and lanes that are on disk.
+// PostgresConsumerReader reads the consumers and lanes that are on disk, of all slices or of some.
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import type {
@@ -30,7 +30,7 @@ const CONSUMER = {
 const LANES = {
   name: 'lanes',
   text: `SELECT ${LANE_COLUMNS} FROM svc.lane
-  WHERE consumer = $1 AND (slice, component, id) > ($3::int2, $4, $5)
+  WHERE consumer = $1 AND (slice, component, id) > ($3::int2, $4, $5) AND ($6::int2[] IS NULL OR slice = ANY($6))
   ORDER BY slice, component, id LIMIT $2`,
 };
 /** Before all lanes. */
@@ -40,9 +40,12 @@ type OffsetRow = readonly [slice: number | null, text: string, crc: number];
 
 export class PostgresConsumerReader implements ConsumerReader {
   readonly #session: FollowingSession;
+  readonly #slices: ReadonlySet<number> | undefined;
 
-  constructor(session: FollowingSession) {
+  /** `slices`: those whose numbers and lanes are read; absent: all. */
+  constructor(session: FollowingSession, slices?: readonly number[]) {
     this.#session = session;
+    this.#slices = slices && new Set(slices);
   }
 
   async consumer(id: string): Promise<StoredConsumer | undefined> {
@@ -51,7 +54,9 @@ export class PostgresConsumerReader implements ConsumerReader {
     if (first === undefined) return undefined;
     const [slice, start, crc] = first;
     if (slice !== null || crc !== consumerChecksum(id, start)) throw this.#damaged(id, 'its row');
-    const position = SliceOffsets.start.with(offsets.map((row) => this.#offsetOf(id, row))).text;
+    const offs = offsets.map((row) => this.#offsetOf(id, row));
+    const own = offs.filter(([at]) => this.#slices?.has(at) ?? true);
+    const position = SliceOffsets.start.with(own).text;
     return { id, start: start as StoredConsumer['start'], position };
   }
 
@@ -60,7 +65,8 @@ export class PostgresConsumerReader implements ConsumerReader {
       after === undefined
         ? BEFORE_ALL
         : ([sliceOf(after.component, after.id), after.component, after.id] as const);
-    const rows = await this.#session.query(LANES, [consumer, limit, ...from]);
+    const slices = this.#slices === undefined ? null : [...this.#slices];
+    const rows = await this.#session.query(LANES, [consumer, limit, ...from, slices]);
     return (rows as unknown as readonly LaneRow[]).map((row) => this.#laneOf(consumer, row));
   }
 

@@ -148,8 +148,10 @@ function stepsOf(
   const slices = new Set(
     entities.map(({ component, id: entityId }) => sliceOf(component, entityId)),
   );
+  // A number of 0 has no row. A position of some slices has 0 for the others, which other nodes settle.
   for (let slice = 0; slice < SLICE_COUNT; slice++)
-    if (position.offs[slice] !== stored?.offs[slice]) slices.add(slice);
+    if (position.offs[slice] !== (stored?.offs[slice] ?? 0) && position.offs[slice] !== 0)
+      slices.add(slice);
   const offsets = [...slices]
     .toSorted((a, b) => a - b)
     .map((slice) => [slice, position.offs[slice]!] as const)

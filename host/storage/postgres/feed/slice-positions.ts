@@ -20,7 +20,7 @@ export class SlicePositions implements Positions {
   }
 
   end(): Position {
-    return this.positionOf(this.heads.offsets());
+    return this.positionOf(this.endOffsets());
   }
 
   /** Returns a position that names the slices of these entities alone, and is after each of their records that is on disk. */
@@ -40,6 +40,11 @@ export class SlicePositions implements Positions {
 
   parse(text: string): Position | undefined {
     return this.#find(text)?.text;
+  }
+
+  /** Returns the end of the journal. */
+  protected endOffsets(): SliceOffsets {
+    return this.heads.offsets();
   }
 
   /** Returns the value of a position. Throws RangeError if it is none. */

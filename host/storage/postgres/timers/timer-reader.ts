@@ -1,5 +1,6 @@
 // PostgresTimerReader reads the timers of a journal in PostgreSQL: for firing them in the order of their times, and one by its
 // number. A damaged timer is reported, and never keeps the others from being read.
+import { SLICE_COUNT } from '@svc/model/slice';
 import { SvcError } from '@svc/kit/svc-error';
 import type { TimerSource } from '../../../engine/needs/timer-source.ts';
 import type { DuePosition, DueTimer, StoredTimer } from '../../../engine/needs/timers.ts';
@@ -25,12 +26,15 @@ const DUE: Statement = {
   name: 'timers-due',
   text: `SELECT ${DUE_COLUMNS} FROM svc.timer t
     WHERE t.next_ms <= $1::bigint AND (t.next_ms, t.number) > ($2::bigint, $3::bigint)
+      AND ($5::int2[] IS NULL OR t.target_slice = ANY($5))
     ORDER BY t.next_ms, t.number LIMIT $4::bigint`,
 };
 const EARLIEST: Statement = {
   name: 'timers-earliest',
   // An unqualified name would order by the text.
-  text: 'SELECT t.next_ms::text FROM svc.timer t WHERE t.next_ms > $1::bigint ORDER BY t.next_ms LIMIT 1',
+  text: `SELECT t.next_ms::text FROM svc.timer t
+    WHERE t.next_ms > $1::bigint AND ($2::int2[] IS NULL OR t.target_slice = ANY($2))
+    ORDER BY t.next_ms LIMIT 1`,
 };
 /** Reads no row of a timer that is not dead. */
 const COUNTS: Statement = {
@@ -48,14 +52,20 @@ const HIGHEST = Number.MAX_SAFE_INTEGER;
 export class PostgresTimerReader implements TimerSource {
   readonly #session: Pick<DatabaseSession, 'query' | 'shown'>;
   readonly #onDamage: (error: unknown) => void;
+  readonly #slices: (() => readonly number[]) | undefined;
 
-  /** `onDamage` receives an SvcError for each damaged timer that `due` or `input` meets, each time. */
+  /**
+   * `onDamage` receives an SvcError for each damaged timer that `due` or `input` meets, each time. `slices`: returns those whose
+   * entities are the targets of the timers that `due` and `earliestMs` read; absent: all.
+   */
   constructor(
     session: Pick<DatabaseSession, 'query' | 'shown'>,
     onDamage: (error: unknown) => void,
+    slices?: () => readonly number[],
   ) {
     this.#session = session;
     this.#onDamage = onDamage;
+    this.#slices = slices;
   }
 
   /** Same as `Journal.timer`. Rejects with SVC_JOURNAL_CORRUPT if the timer is damaged. */
@@ -74,10 +84,11 @@ export class PostgresTimerReader implements TimerSource {
     // As texts: the position of a damaged timer may be any.
     let from: readonly [nextMs: string, number: string] =
       after === undefined ? [LOWEST, LOWEST] : [integer(after.nextMs), integer(after.number)];
+    const slices = this.#read();
     // A page of damaged timers alone must not look like the end.
     for (;;) {
       const asked = Math.min(limit - found.length, HIGHEST);
-      const rows = await this.#rows(DUE, [integer(nowMs), ...from, integer(asked)]);
+      const rows = await this.#rows(DUE, [integer(nowMs), ...from, integer(asked), slices]);
       for (const row of rows) {
         const timer = dueTimerOfRow(row);
         if (timer instanceof SvcError) this.#onDamage(timer);
@@ -97,7 +108,7 @@ export class PostgresTimerReader implements TimerSource {
   }
 
   async earliestMs(afterMs: number): Promise<number | undefined> {
-    const [row] = await this.#rows(EARLIEST, [integer(afterMs)]);
+    const [row] = await this.#rows(EARLIEST, [integer(afterMs), this.#read()]);
     return row === undefined ? undefined : Number(row[0]);
   }
 
@@ -110,6 +121,12 @@ export class PostgresTimerReader implements TimerSource {
       dead: Number(dead),
       earliestMs: typeof earliestMs === 'string' ? Number(earliestMs) : undefined,
     };
+  }
+
+  /** Returns the slices whose timers are read; null: all. */
+  #read(): readonly number[] | null {
+    const slices = this.#slices?.();
+    return slices === undefined || slices.length === SLICE_COUNT ? null : slices;
   }
 
   async #timer(number: number): Promise<StoredTimer | SvcError | undefined> {
