@@ -91,7 +91,7 @@ export class EmbeddedDeployment {
     signal.addEventListener('abort', () => this.#ended.abort(signal.reason), { once: true });
     const standby = this.#standby;
     return {
-      open: standby && (() => standby.open()),
+      open: standby && ((fingerprint) => standby.open(fingerprint)),
       ignoreComponents: ignoredComponents(ignoreComponents, sections.upgrade),
     };
   }

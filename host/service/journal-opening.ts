@@ -10,15 +10,15 @@ import { beginConsumers } from './consumer-beginnings.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.ts';
 
-export interface JournalOpening extends WriterSettings {
+export interface JournalOpening extends Omit<WriterSettings, 'fingerprint'> {
   readonly location: JournalLocation;
   /**
    * Components that were dropped on purpose, whose events are ignored. Undefined: all unknown components, as in
    * `svc dev`, which reports unknown event types itself.
    */
   readonly ignoreComponents: readonly string[] | undefined;
-  /** Opens the journal; default: at once, and rejects if another process has it open. */
-  readonly open?: (() => Promise<OpenedJournal>) | undefined;
+  /** Opens the journal for a user with this fingerprint; default: at once, and rejects if another process has it open. */
+  readonly open?: ((fingerprint: string) => Promise<OpenedJournal>) | undefined;
   /** Default: the machine's. */
   readonly clock?: WallClock | undefined;
   /** Texts for the error message; default: those for `svc run`. */
@@ -46,8 +46,8 @@ export async function openJournalFor(
     clock = systemClock,
   }: JournalOpening,
 ): Promise<OpenedJournal> {
-  const journal = await (open?.() ??
-    openJournal(location, { limits, timerLimits, series, ...(warn && { warn }) }));
+  const journal = await (open?.(fingerprint) ??
+    openJournal(location, { fingerprint, limits, timerLimits, series, ...(warn && { warn }) }));
   try {
     if (ignoreComponents !== undefined)
       await checkEventTypes(journal, descriptor, ignoreComponents, words);

@@ -110,7 +110,7 @@ export class RunningService {
       timerLimits: settings.sections.timers,
       series,
       source: this.#source,
-      open: this.#standby && (() => this.#standby!.open()),
+      open: this.#standby && ((fingerprint) => this.#standby!.open(fingerprint)),
       // `svc dev` reports unknown event types and continues.
       ignoreComponents: options.loop === undefined ? ignored : undefined,
       // Without its journal the service cannot store anything.

@@ -54,7 +54,7 @@ export class Standby {
   }
 
   /** Opens the journal once its folder is free. Rejects with the errors of the check and of opening, and with the signal's reason. */
-  async open(): Promise<OpenedJournal> {
+  async open(fingerprint: string): Promise<OpenedJournal> {
     const { settings, check, signal, onPrepared } = this.#options;
     await check();
     await this.#shardsStarted.promise;
@@ -65,6 +65,7 @@ export class Standby {
       return await this.#journal!.open({
         tryIntervalMs: settings.tryIntervalMs,
         signal,
+        fingerprint,
         onLocked: () => {
           this.#isPrepared = false;
           this.#late = setTimeout(() => this.#isLate(), settings.readyWithinMs);

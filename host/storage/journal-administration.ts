@@ -64,6 +64,7 @@ async function changeInDatabase(
     limits: JOURNAL_LIMITS_DEFAULT,
     timerLimits: TIMER_LIMITS_DEFAULT,
     series: new JournalSeries(),
+    fingerprint: '',
   });
   try {
     return await change(journal);

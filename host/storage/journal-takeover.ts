@@ -5,6 +5,8 @@
 export interface JournalTakeover {
   /** Pause between two tries to get the journal, in milliseconds. */
   readonly tryIntervalMs: number;
+  /** Fingerprint of the module that is going to use the journal. */
+  readonly fingerprint: string;
   /** Ends the wait, which then rejects with the reason of the signal. */
   readonly signal: AbortSignal;
   /** Called once no other process can open the journal. */

@@ -51,6 +51,8 @@ export interface WriterSettings {
   readonly timerLimits: TimerLimits;
   /** Receives the counts of the writer. */
   readonly series: JournalSeries;
+  /** Fingerprint of the module that is going to use the journal; empty: none does. */
+  readonly fingerprint: string;
   /** Receives what an operator should know of a journal that can be used, as a sentence. */
   readonly warn?: (message: string) => void;
 }
@@ -75,7 +77,7 @@ export function openJournal(
 /** Starts the writer of a journal that another process may still have open. */
 export function standByJournal(
   location: JournalLocation,
-  settings: WriterSettings,
+  settings: Omit<WriterSettings, 'fingerprint'>,
 ): JournalStandby<OpenedJournal> {
   const { limits, timerLimits, series } = settings;
   switch (location.kind) {

@@ -24,6 +24,7 @@ import { SlicePositions } from './feed/slice-positions.ts';
 import { FollowingSession } from './following-session.ts';
 import { GroupCommit } from './group-commit.ts';
 import { JournalRoom } from './journal-room.ts';
+import { SliceTable } from './nodes/slice-table.ts';
 import type { PostgresConnection, UserReport } from './postgres-connection.ts';
 import { ReadingSession } from './reading-session.ts';
 import { ReplySweep } from './reply-sweep.ts';
@@ -53,7 +54,7 @@ class AttachedPostgres implements Journal {
   #closed: Promise<void> | undefined = undefined;
 
   constructor(connection: PostgresConnection) {
-    const { source, shown, node, slices, timerLimits, uncertainMs } = connection;
+    const { source, shown, slices, timerLimits, uncertainMs } = connection;
     const [first, count] = slices;
     const heads = new SliceHeads(connection.heads);
     const module = new WritingModule(connection.module);
@@ -61,7 +62,7 @@ class AttachedPostgres implements Journal {
     const clock = { monotonicMs: () => performance.now() };
     const connect = async () => new AnsweringSession(await connectDatabase(source));
     const claims = new SliceClaims({
-      node,
+      table: new SliceTable(connection.owners),
       slices: Array.from({ length: count }, (_, index) => first + index),
     });
     this.#shown = shown;

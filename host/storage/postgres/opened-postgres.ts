@@ -14,6 +14,7 @@ import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import { Occurrences } from '../../schedule/occurrences.ts';
 import type { TimerLimits } from '@svc/model/timer-limits';
+import { RUNTIME_VERSION } from '../../runtime-version.ts';
 import type {
   JournalContents,
   StoredEventType,
@@ -37,6 +38,7 @@ import { nodeFence } from './nodes/node-fence.ts';
 import { NodeKeeper } from './nodes/node-keeper.ts';
 import { LEASE_MS, NodeLease } from './nodes/node-lease.ts';
 import { NodeMembership } from './nodes/node-membership.ts';
+import { SliceTable } from './nodes/slice-table.ts';
 import type { PostgresConnection, PostgresFollowing, UserReport } from './postgres-connection.ts';
 import { PostgresTimerAdministration } from './timers/timer-administration.ts';
 import { WritingModule } from './writing-module.ts';
@@ -89,6 +91,8 @@ export interface PostgresWriterSettings {
   readonly timerLimits: TimerLimits;
   /** Receives the counts of the journals that write. */
   readonly series: JournalSeries;
+  /** Fingerprint of the module that is going to use the journal. */
+  readonly fingerprint: string;
   /** Receives what an operator should know of a database that can be used, as a sentence. */
   readonly warn?: (message: string) => void;
 }
@@ -110,6 +114,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   readonly #alarm = new TimerAlarm();
   readonly #module = new WritingModule();
   readonly #lease = new NodeLease();
+  readonly #table = new SliceTable();
   readonly #room = new JournalRoom();
   readonly #keeper: NodeKeeper;
   readonly #session: ExclusiveSession;
@@ -143,7 +148,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     const { location, shown } = journal;
     const { source } = location;
     const connect = async () => new AnsweringSession(await connectDatabase(source));
-    const fence = nodeFence(this.#node, shown);
+    const fence = nodeFence(() => this.#table.self, shown);
     const following = () =>
       new FollowingSession({ connect, shown, clock: { monotonicMs: () => performance.now() } });
     this.location = location;
@@ -151,8 +156,17 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     this.#settings = settings;
     this.#keeper = new NodeKeeper({
       connect,
-      membership: new NodeMembership({ id: this.#node, machine: hostname() }, shown),
+      membership: new NodeMembership(
+        {
+          uid: this.#node,
+          machine: hostname(),
+          version: RUNTIME_VERSION,
+          fingerprint: settings.fingerprint,
+        },
+        shown,
+      ),
       lease: this.#lease,
+      table: this.#table,
       shown,
     });
     void this.#keeper.lost.then(this.#failure.resolve);
@@ -211,6 +225,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
       timerLimits: this.#settings.timerLimits,
       module: this.#module.shared,
       lease: this.#lease.shared,
+      owners: this.#table.shared,
       room: this.#room.shared,
       uncertainMs: LEASE_MS,
       ports: [port1],
@@ -305,7 +320,8 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     port.on('message', (report: UserReport) => {
       if (report.kind === 'stored')
         this.#settings.series.stored(report.appends, report.records, report.tookMs);
-      else this.#failure.resolve(new SvcError(report.code, report.message));
+      else if (report.kind === 'ended')
+        this.#failure.resolve(new SvcError(report.code, report.message));
     });
   }
 }

@@ -12,7 +12,7 @@ export interface PostgresFollowing {
   readonly shown: string;
   /** Id of the journal. */
   readonly journal: string;
-  /** Id of the node. */
+  /** The uid of the node, which owns leases of views by it. */
   readonly node: string;
   /** Shared memory of the heads of all slices (feed/slice-heads.ts). */
   readonly heads: SharedArrayBuffer;

@@ -12,20 +12,28 @@ const PASSING: ReadonlySet<string> = new Set(['SVC_DATA_IN_USE', 'SVC_JOURNAL_UN
 
 export class PostgresStandby implements JournalStandby<OpenedPostgres> {
   readonly #location: JournalInDatabase;
-  readonly #settings: PostgresWriterSettings;
+  readonly #settings: Omit<PostgresWriterSettings, 'fingerprint'>;
 
-  constructor(location: JournalInDatabase, settings: PostgresWriterSettings) {
+  constructor(location: JournalInDatabase, settings: Omit<PostgresWriterSettings, 'fingerprint'>) {
     this.#location = location;
     this.#settings = settings;
   }
 
-  async open({ tryIntervalMs, signal, onLocked }: JournalTakeover): Promise<OpenedPostgres> {
+  async open({
+    tryIntervalMs,
+    signal,
+    onLocked,
+    fingerprint,
+  }: JournalTakeover): Promise<OpenedPostgres> {
     // Services with a folder do not load this code.
     const { openPostgresJournal } = await import('./opened-postgres.ts');
     for (;;) {
       signal.throwIfAborted();
       try {
-        const opened = await openPostgresJournal(this.#location, this.#settings);
+        const opened = await openPostgresJournal(this.#location, {
+          ...this.#settings,
+          fingerprint,
+        });
         onLocked();
         return opened;
       } catch (error) {

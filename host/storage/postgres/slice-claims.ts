@@ -6,6 +6,7 @@
 // - A head that is known here is the one in the database, as long as the claim is valid and no group is under way.
 import { SvcError } from '@svc/kit/svc-error';
 import type { DatabaseSession } from './database-session.ts';
+import type { SliceTable } from './nodes/slice-table.ts';
 
 export interface Claim {
   readonly epoch: number;
@@ -18,8 +19,8 @@ export interface Claim {
 export interface ClaimNeeds {
   /** The slices, in ascending order. */
   readonly slices: readonly number[];
-  /** Id of the node that owns them. */
-  readonly node: string;
+  /** Names the node that owns them. */
+  readonly table: SliceTable;
 }
 
 type ClaimRow = readonly [slice: number, epoch: number, head: number, commits: number];
@@ -40,7 +41,7 @@ const OWNERS = {
 };
 type OwnerRow = readonly [
   slice: number,
-  owner: string | null,
+  owner: number | null,
   epoch: number,
   head: number,
   commits: number,
@@ -54,9 +55,9 @@ export class SliceClaims {
     this.#needs = needs;
   }
 
-  /** Id of the node that owns the slices. */
-  get node(): string {
-    return this.#needs.node;
+  /** Number of the node that owns the slices. */
+  get node(): number {
+    return this.#needs.table.self;
   }
 
   /** Returns the claim of a slice. It has to be one of those that were claimed. */
@@ -94,7 +95,7 @@ export class SliceClaims {
    * claim of this user, whose outcome was not known, came late.
    */
   async loss(session: DatabaseSession): Promise<SvcError | undefined> {
-    const { slices, node } = this.#needs;
+    const { slices, table } = this.#needs;
     const rows = (await session.query(OWNERS, [slices])) as readonly OwnerRow[];
     for (const [slice, , epoch, head, commits] of rows) {
       const known = this.#claims.get(slice);
@@ -103,7 +104,7 @@ export class SliceClaims {
       const isForeign = epoch === known.epoch && (head > known.head || commits > known.commits);
       if (isBack || isForeign) return regressed(slice, known, { epoch, head });
     }
-    const lost = rows.find(([, owner]) => owner !== node);
+    const lost = rows.find(([, owner]) => owner !== table.self);
     return lost && notOwned(lost[0]);
   }
 
@@ -112,9 +113,9 @@ export class SliceClaims {
    * SVC_JOURNAL_REGRESSED if the database has gone back behind what it has confirmed.
    */
   async claim(session: DatabaseSession): Promise<void> {
-    const { slices, node } = this.#needs;
+    const { slices, table } = this.#needs;
     await session.query(LIMIT_WAITS);
-    const rows = (await session.query(CLAIM, [slices, node])) as readonly ClaimRow[];
+    const rows = (await session.query(CLAIM, [slices, table.self])) as readonly ClaimRow[];
     const claimed = new Map(rows.map(([slice, ...claim]) => [slice, claim]));
     for (const slice of slices) {
       const claim = claimed.get(slice);

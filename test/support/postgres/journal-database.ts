@@ -11,7 +11,11 @@ import { SliceHeads } from '../../../host/storage/postgres/feed/slice-heads.ts';
 import { migrateJournal } from '../../../host/storage/postgres/migration.ts';
 import { JournalRoom } from '../../../host/storage/postgres/journal-room.ts';
 import { NodeLease } from '../../../host/storage/postgres/nodes/node-lease.ts';
-import { NodeMembership } from '../../../host/storage/postgres/nodes/node-membership.ts';
+import {
+  type NodeIdentity,
+  NodeMembership,
+} from '../../../host/storage/postgres/nodes/node-membership.ts';
+import { SliceTable } from '../../../host/storage/postgres/nodes/slice-table.ts';
 import type { PostgresConnection } from '../../../host/storage/postgres/postgres-connection.ts';
 import { WritingModule } from '../../../host/storage/postgres/writing-module.ts';
 import { TimerAlarm } from '../../../host/storage/timer-alarm.ts';
@@ -24,6 +28,11 @@ const EMPTY = `TRUNCATE svc.journal, svc.reply, svc.snapshot, svc.timer, svc.mod
   UPDATE svc.timer_count SET timers = 0 WHERE timers <> 0;
   UPDATE svc.slice SET owner = NULL, epoch = 0, head = 0, commits = 0`;
 
+/** A node as others see it, for tests. */
+export function testNode(name: string): NodeIdentity {
+  return { uid: name, machine: 'here', version: '0.0.0', fingerprint: 'test' };
+}
+
 export class JournalDatabase {
   readonly database: FreshDatabase;
   readonly #server: PostgresServer;
@@ -32,6 +41,8 @@ export class JournalDatabase {
   alarm = new TimerAlarm();
   readonly lease = new NodeLease();
   room = new JournalRoom();
+  readonly #memberships = new Map<string, NodeMembership>();
+  readonly #tables = new Map<string, SliceTable>();
 
   static async make(server: PostgresServer): Promise<JournalDatabase> {
     const journals = new JournalDatabase(server, await server.freshDatabase());
@@ -58,22 +69,41 @@ export class JournalDatabase {
   }
 
   /** Ends the lease of a node in the database. */
-  async expire(id: string): Promise<void> {
+  async expire(name: string): Promise<void> {
     await this.database.sql(
-      `UPDATE svc.node SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1`,
-      [id],
+      `UPDATE svc.node SET lease_until = clock_timestamp() - interval '1 second' WHERE uid = $1`,
+      [name],
     );
   }
 
+  /** The slices of a node of this name, which owns none before it has joined. */
+  tableOf(name: string): SliceTable {
+    let table = this.#tables.get(name);
+    if (table === undefined) this.#tables.set(name, (table = new SliceTable()));
+    return table;
+  }
+
   /** Lets a node take all slices. Rejects with SVC_DATA_IN_USE while another one has a lease. */
-  async join(id: string): Promise<void> {
+  async join(name: string): Promise<void> {
     const session = await connectDatabase(this.database.source);
-    const membership = new NodeMembership({ id, machine: 'here' }, this.database.name);
+    const membership = new NodeMembership(testNode(name), this.database.name);
+    this.#memberships.set(name, membership);
     try {
-      this.heads.advance(await membership.join(session));
+      const { number, taken } = await membership.join(session);
+      this.heads.advance(taken);
+      const table = this.tableOf(name);
+      table.join(number);
+      table.assign(taken.map(([slice]) => [slice, number]));
     } finally {
       await session.close();
     }
+  }
+
+  /** Lets a node that has joined leave. */
+  async leave(name: string): Promise<void> {
+    const session = await connectDatabase(this.database.source);
+    await this.#memberships.get(name)!.leave(session);
+    await session.close();
   }
 
   /** Returns where a URL is that leads through a proxy. */
@@ -94,13 +124,14 @@ export class JournalDatabase {
     return Number(Object.values(row!)[0]);
   }
 
-  /** The connection of a thread that writes all slices. */
+  /** The connection of a thread that writes all slices of a node. */
   connection(given: Partial<PostgresConnection> = {}): PostgresConnection {
     return {
       kind: 'postgres',
       source: this.database.source,
       shown: this.database.name,
       node: 'node',
+      owners: this.tableOf(given.node ?? 'node').shared,
       slices: [0, SLICE_COUNT],
       heads: this.heads.shared,
       alarm: this.alarm.shared,

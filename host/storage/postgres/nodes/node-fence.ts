@@ -10,11 +10,14 @@ import { takenOver } from './node-membership.ts';
 export type NodeFence = (session: Pick<DatabaseSession, 'query'>) => Promise<void>;
 
 /** A renewal of the lease does not wait for this lock, because it leaves the key of the row as it is. */
-const LOCK_NODE = { name: 'lock-node', text: 'SELECT 1 FROM svc.node WHERE id = $1 FOR KEY SHARE' };
+const LOCK_NODE = {
+  name: 'lock-node',
+  text: 'SELECT 1 FROM svc.node WHERE number = $1 FOR KEY SHARE',
+};
 
-/** `shown`: name of the database in messages. */
-export function nodeFence(node: string, shown: string): NodeFence {
+/** `node` returns the number of this node. `shown`: name of the database in messages. */
+export function nodeFence(node: () => number, shown: string): NodeFence {
   return async (session) => {
-    if ((await session.query(LOCK_NODE, [node])).length === 0) throw takenOver(shown);
+    if ((await session.query(LOCK_NODE, [node()])).length === 0) throw takenOver(shown);
   };
 }

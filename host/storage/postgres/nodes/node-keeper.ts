@@ -6,6 +6,7 @@ import type { SvcError } from '@svc/kit/svc-error';
 import type { DatabaseSession } from '../database-session.ts';
 import { journalFailure } from '../journal-failure.ts';
 import { LEASE_MS, type NodeLease, RENEWAL_MS } from './node-lease.ts';
+import type { SliceTable } from './slice-table.ts';
 import { takenOver, type NodeMembership, type TakenSlices } from './node-membership.ts';
 
 export interface NodeKeeperNeeds {
@@ -13,6 +14,7 @@ export interface NodeKeeperNeeds {
   readonly connect: () => Promise<DatabaseSession>;
   readonly membership: NodeMembership;
   readonly lease: NodeLease;
+  readonly table: SliceTable;
   /** Name of the database in messages. */
   readonly shown: string;
 }
@@ -36,12 +38,14 @@ export class NodeKeeper {
 
   /** Joins, takes all slices, and renews the lease from then on. Rejects with SVC_DATA_IN_USE, and as connecting does. */
   async join(): Promise<TakenSlices> {
-    const { connect, membership, lease, shown } = this.#needs;
+    const { connect, membership, lease, table, shown } = this.#needs;
     try {
       this.#session = await connect();
       const renewed = lease.renewal();
-      const taken = await membership.join(this.#session);
+      const { number, taken } = await membership.join(this.#session);
       renewed();
+      table.join(number);
+      table.assign(taken.map(([slice]) => [slice, number]));
       this.#schedule(RENEWAL_MS);
       return taken;
     } catch (error) {

@@ -11,30 +11,36 @@ import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Row, Statement } from '../database-session.ts';
+import { NOBODY } from '../../cluster-nodes.ts';
 import { CLOCK_DRIFT_MS, LEASE_MS } from './node-lease.ts';
 
 /** This node, as others see it. */
 export interface NodeIdentity {
   /** Another one for each start. */
-  readonly id: string;
+  readonly uid: string;
   /** Name of the machine. */
   readonly machine: string;
+  /** Version of the runtime. */
+  readonly version: string;
+  /** Fingerprint of the module that the node runs. */
+  readonly fingerprint: string;
 }
 
 const LEASE = `clock_timestamp() + interval '${LEASE_MS + CLOCK_DRIFT_MS} milliseconds'`;
-const LOCK: Statement = { text: 'SELECT FROM svc.cluster FOR UPDATE' };
+const LOCK: Statement = { text: 'UPDATE svc.cluster SET version = version + 1' };
 const LIVE_OWNER: Statement = {
-  text: `WITH others AS MATERIALIZED (SELECT * FROM svc.node WHERE id <> $1 ORDER BY id FOR UPDATE)
+  text: `WITH others AS MATERIALIZED (SELECT * FROM svc.node ORDER BY number FOR UPDATE)
     SELECT n.machine, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8
     FROM others n
     WHERE n.lease_until > clock_timestamp()
-      AND EXISTS (SELECT FROM svc.slice s WHERE s.owner = n.id)
+      AND EXISTS (SELECT FROM svc.slice s WHERE s.owner = n.number)
     ORDER BY 2 DESC LIMIT 1`,
 };
 const JOIN: Statement = {
-  text: `INSERT INTO svc.node (id, lease_until, machine) VALUES ($1, ${LEASE}, $2)`,
+  text: `INSERT INTO svc.node (uid, status, lease_until, is_exclusive, machine, version, fingerprint)
+    VALUES ($1, 'joining', ${LEASE}, true, $2, $3, $4) RETURNING number`,
 };
-const REMOVE_OTHERS: Statement = { text: 'DELETE FROM svc.node WHERE id <> $1' };
+const REMOVE_OTHERS: Statement = { text: 'DELETE FROM svc.node WHERE number <> $1' };
 const TAKE: Statement = {
   text: `WITH locked AS (SELECT slice FROM svc.slice ORDER BY slice FOR UPDATE)
     UPDATE svc.slice s SET owner = $1, epoch = s.epoch + 1 FROM locked l WHERE s.slice = l.slice
@@ -43,26 +49,33 @@ const TAKE: Statement = {
 const RENEW: Statement = {
   name: 'renew',
   text: `UPDATE svc.node SET lease_until = ${LEASE}
-    WHERE id = $1 AND lease_until > clock_timestamp() RETURNING id`,
+    WHERE number = $1 AND lease_until > clock_timestamp() RETURNING number`,
 };
 const RENEW_LATE: Statement = {
   text: `UPDATE svc.node SET lease_until = ${LEASE}
-    WHERE id = $1 AND ${SLICE_COUNT} = (SELECT count(*) FROM svc.slice s WHERE s.owner = $1)
-    RETURNING id`,
+    WHERE number = $1 AND ${SLICE_COUNT} = (SELECT count(*) FROM svc.slice s WHERE s.owner = $1)
+    RETURNING number`,
 };
-const NAME_CONTROL: Statement = { text: 'UPDATE svc.node SET control = $2 WHERE id = $1' };
+const NAME_CONTROL: Statement = { text: 'UPDATE svc.node SET control = $2 WHERE number = $1' };
 const GIVE_UP: Statement = {
   text: `WITH mine AS (SELECT slice FROM svc.slice WHERE owner = $1 ORDER BY slice FOR UPDATE)
     UPDATE svc.slice s SET owner = NULL FROM mine WHERE s.slice = mine.slice`,
 };
-const LEAVE: Statement = { text: 'DELETE FROM svc.node WHERE id = $1' };
+const LEAVE: Statement = { text: 'DELETE FROM svc.node WHERE number = $1' };
 
 /** The slices of a journal that this node has taken, with the number of the last record of each. */
 export type TakenSlices = readonly (readonly [slice: number, head: number])[];
 
+/** A node that has joined, and owns all slices. */
+export interface JoinedNode {
+  readonly number: number;
+  readonly taken: TakenSlices;
+}
+
 export class NodeMembership {
   readonly #node: NodeIdentity;
   readonly #shown: string;
+  #number = NOBODY;
 
   /** `shown`: name of the database in messages. */
   constructor(node: NodeIdentity, shown: string) {
@@ -74,17 +87,20 @@ export class NodeMembership {
    * Joins, and takes all slices. Rejects with SVC_DATA_IN_USE while another node that owns slices has a lease, and with
    * DatabaseFailure.
    */
-  async join(session: DatabaseSession): Promise<TakenSlices> {
-    const { id, machine } = this.#node;
-    return transaction(session, async () => {
+  async join(session: DatabaseSession): Promise<JoinedNode> {
+    const { uid, machine, version, fingerprint } = this.#node;
+    const joined = await transaction(session, async () => {
       await session.query(LOCK);
-      const [owner] = await session.query(LIVE_OWNER, [id]);
+      const [owner] = await session.query(LIVE_OWNER);
       if (owner !== undefined) throw this.#inUse(owner);
-      await session.query(JOIN, [id, machine]);
-      const taken = (await session.query(TAKE, [id])) as unknown as TakenSlices;
-      await session.query(REMOVE_OTHERS, [id]);
-      return taken;
+      const [row] = await session.query(JOIN, [uid, machine, version, fingerprint]);
+      const number = row![0] as number;
+      const taken = (await session.query(TAKE, [number])) as unknown as TakenSlices;
+      await session.query(REMOVE_OTHERS, [number]);
+      return { number, taken };
     });
+    this.#number = joined.number;
+    return joined;
   }
 
   /**
@@ -92,27 +108,25 @@ export class NodeMembership {
    * DatabaseFailure.
    */
   async renew(session: DatabaseSession): Promise<boolean> {
-    const { id } = this.#node;
-    const inTime = await session.query(RENEW, [id]);
+    const inTime = await session.query(RENEW, [this.#number]);
     if (inTime.length > 0) return true;
     return transaction(session, async () => {
       await session.query(LOCK);
-      return (await session.query(RENEW_LATE, [id])).length > 0;
+      return (await session.query(RENEW_LATE, [this.#number])).length > 0;
     });
   }
 
   /** Names the socket by which tools of this machine reach this node. Rejects with DatabaseFailure. */
   async nameControl(session: DatabaseSession, path: string): Promise<void> {
-    await session.query(NAME_CONTROL, [this.#node.id, path]);
+    await session.query(NAME_CONTROL, [this.#number, path]);
   }
 
   /** Gives up the slices, and leaves: the next node needs not wait for the lease to end. Rejects with DatabaseFailure. */
   async leave(session: DatabaseSession): Promise<void> {
-    const { id } = this.#node;
     await transaction(session, async () => {
       await session.query(LOCK);
-      await session.query(GIVE_UP, [id]);
-      await session.query(LEAVE, [id]);
+      await session.query(GIVE_UP, [this.#number]);
+      await session.query(LEAVE, [this.#number]);
     });
   }
 

@@ -10,7 +10,7 @@ const LAST_MODULE = {
 };
 const NODES = {
   text: `SELECT machine, control FROM svc.node WHERE lease_until > clock_timestamp()
-    ORDER BY started DESC`,
+    ORDER BY number DESC`,
 };
 
 /** Returns the event types of a journal, read again by each call. */

@@ -17,6 +17,9 @@ import { timerRules } from '../../../support/postgres/timer-database.ts';
 const one: EntityRef = { component: 'Cart', id: 'one' };
 const two: EntityRef = { component: 'Cart', id: 'two' };
 
+/** Number of a node that has not joined as others do. */
+const OTHER = 1_000_000;
+
 let journals: JournalDatabase;
 let held: HeldCommits;
 const opened: Journal[] = [];
@@ -37,6 +40,8 @@ afterEach(async () => {
   await held.release();
   await Promise.all(opened.splice(0).map((journal) => journal.close()));
 });
+
+const numberOfNode = () => journals.tableOf('node').self;
 
 function attach(node: string): Journal {
   const journal = journals.attach({ node });
@@ -89,7 +94,8 @@ test('a write that waits while another node takes over stores nothing', async ()
   // The takeover is carried out, and not committed yet.
   const session = await journals.session();
   await session.query({ text: 'BEGIN' });
-  await session.query({ text: `UPDATE svc.slice SET owner = 'other', epoch = epoch + 1` });
+  await session.query({ text: `UPDATE svc.slice SET owner = ${OTHER}, epoch = epoch + 1` });
+  journals.tableOf('other').join(OTHER);
   const writing = append(owner, one, recordOf(2));
   await held.blocked();
   await session.query({ text: 'COMMIT' });
@@ -105,7 +111,7 @@ test('a takeover fails while the lease of the owner lasts, and while its renewal
   const session = await journals.session();
   await session.query({ text: 'BEGIN' });
   await session.query({
-    text: `UPDATE svc.node SET lease_until = clock_timestamp() + interval '5 seconds' WHERE id = 'node'`,
+    text: `UPDATE svc.node SET lease_until = clock_timestamp() + interval '5 seconds' WHERE uid = 'node'`,
   });
   const joining = journals.join('other').catch((error: SvcError) => error.code);
   await held.blocked();
@@ -151,7 +157,7 @@ describe('a database that has gone back', () => {
     ['head', 'head = head - 1'],
     ['epoch', 'epoch = epoch - 1'],
     ['count of commits', 'commits = commits - 1'],
-    ['epoch, with another owner', `epoch = epoch - 1, owner = 'of yesterday'`],
+    ['epoch, with another owner', `epoch = epoch - 1, owner = ${OTHER}`],
   ])('by its %s is named, and takes nothing any more', async (_what, change) => {
     const owner = attach('node');
     expect(await append(owner, one, recordOf(1))).toBeUndefined();
@@ -172,7 +178,7 @@ describe('a database that has gone back', () => {
   test('that has given the epoch of a node to another one as well takes nothing from the first one', async () => {
     const owner = attach('node');
     expect(await append(owner, one, recordOf(1))).toBeUndefined();
-    await journals.database.sql(`UPDATE svc.slice SET owner = 'other'`);
+    await journals.database.sql(`UPDATE svc.slice SET owner = ${OTHER}`);
     expect((await append(owner, one, recordOf(2)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
     expect(await journals.number('SELECT count(*) FROM svc.journal')).toBe(1);
   });
@@ -215,7 +221,7 @@ function following(): FollowingSession {
 
 describe('what belongs to no slice', () => {
   test('is not settled by a node that was taken over', async () => {
-    const settlements = new ConsumerSettlements(following(), nodeFence('node', 'test'));
+    const settlements = new ConsumerSettlements(following(), nodeFence(numberOfNode, 'test'));
     const settle = () =>
       settlements.settleConsumer(
         { id: 'ledger', start: 'beginning' },
@@ -231,14 +237,14 @@ describe('what belongs to no slice', () => {
   test('keeps a takeover waiting while it is settled', async () => {
     const session = await journals.session();
     await session.query({ text: 'BEGIN' });
-    await nodeFence('node', 'test')(session);
+    await nodeFence(numberOfNode, 'test')(session);
     await journals.expire('node');
     const joining = journals.join('other');
     await held.blocked();
     await session.query({ text: 'COMMIT' });
     await joining;
     await session.query({ text: 'BEGIN' });
-    await expect(nodeFence('node', 'test')(session)).rejects.toThrow('taken over');
+    await expect(nodeFence(numberOfNode, 'test')(session)).rejects.toThrow('taken over');
     await session.close();
   });
 
@@ -247,7 +253,7 @@ describe('what belongs to no slice', () => {
     const timers = new PostgresTimerAdministration({
       withSession: (use) => use(session),
       rules: timerRules(),
-      fence: nodeFence('node', 'test'),
+      fence: nodeFence(numberOfNode, 'test'),
       onStored: () => {},
     });
     expect(await timers.cancelTimer(one, 'none')).toBe(false);

@@ -22,6 +22,7 @@ test('each record names its module, and a module that writes again is noted once
         limits: { bytesMax: 0 },
         timerLimits: TIMER_LIMITS_DEFAULT,
         series: new JournalSeries(),
+        fingerprint,
       },
     );
     opened.noteModule({ fingerprint, descriptor: `{"of":"${fingerprint}"}`, timeMs: 5 });

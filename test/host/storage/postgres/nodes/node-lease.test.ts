@@ -8,9 +8,10 @@ import {
   NodeLease,
   postgresLeases,
 } from '../../../../../host/storage/postgres/nodes/node-lease.ts';
+import { SliceTable } from '../../../../../host/storage/postgres/nodes/slice-table.ts';
 import { NodeMembership } from '../../../../../host/storage/postgres/nodes/node-membership.ts';
 import { HeldCommits } from '../../../../support/postgres/held-commits.ts';
-import { JournalDatabase } from '../../../../support/postgres/journal-database.ts';
+import { JournalDatabase, testNode } from '../../../../support/postgres/journal-database.ts';
 import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
 import { TcpFaultProxy } from '../../../../support/tcp-fault-proxy.ts';
 
@@ -105,6 +106,7 @@ describe('the lease in the database', () => {
   let held: HeldCommits;
   let proxy: TcpFaultProxy;
   let lease: NodeLease;
+  let table: SliceTable;
   let keeper: NodeKeeper;
 
   beforeAll(async () => {
@@ -122,10 +124,12 @@ describe('the lease in the database', () => {
     await journals.empty();
     await journals.expire('node');
     lease = new NodeLease();
+    table = new SliceTable();
     keeper = new NodeKeeper({
       connect: () => connectDatabase(journals.through(proxy)),
-      membership: new NodeMembership({ id: 'kept', machine: 'here' }, 'test'),
+      membership: new NodeMembership(testNode('kept'), 'test'),
       lease,
+      table,
       shown: 'test',
     });
   });
@@ -135,11 +139,15 @@ describe('the lease in the database', () => {
     await keeper.leave();
   });
 
-  const owners = () => journals.database.sql('SELECT DISTINCT owner FROM svc.slice');
+  /** The names of the owners of slices. */
+  const owners = () =>
+    journals.database.sql(
+      'SELECT DISTINCT n.uid AS owner FROM svc.slice s LEFT JOIN svc.node n ON n.number = s.owner',
+    );
   /** When the lease ends, in milliseconds; undefined: the node is none any more. */
   const endMs = async () => {
     const rows = await journals.database.sql(
-      `SELECT (extract(epoch FROM lease_until) * 1000)::float8 AS ms FROM svc.node WHERE id = 'kept'`,
+      `SELECT (extract(epoch FROM lease_until) * 1000)::float8 AS ms FROM svc.node WHERE uid = 'kept'`,
     );
     return rows[0]?.['ms'] as number | undefined;
   };
@@ -171,9 +179,7 @@ describe('the lease in the database', () => {
     await keeper.join();
     await isolate();
     await journals.join('other');
-    const session = await journals.session();
-    await new NodeMembership({ id: 'other', machine: 'there' }, 'test').leave(session);
-    await session.close();
+    await journals.leave('other');
     proxy.accept();
     expect(await keeper.lost).toMatchObject({ code: 'SVC_JOURNAL_UNAVAILABLE' });
     expect(lease.isValid).toBe(false);
@@ -204,7 +210,7 @@ describe('the lease in the database', () => {
   });
 
   test('is not extended here by a renewal whose answer is lost', async () => {
-    const membership = new NodeMembership({ id: 'kept', machine: 'here' }, 'test');
+    const membership = new NodeMembership(testNode('kept'), 'test');
     const session = await connectDatabase(journals.through(proxy));
     const joined = lease.renewal();
     await membership.join(session);
@@ -223,7 +229,7 @@ describe('the lease in the database', () => {
     await keeper.join();
     const blocker = await journals.session();
     await blocker.query({ text: 'BEGIN' });
-    await blocker.query({ text: `SELECT FROM svc.node WHERE id = 'kept' FOR UPDATE` });
+    await blocker.query({ text: `SELECT FROM svc.node WHERE uid = 'kept' FOR UPDATE` });
     await held.blocked();
     const leaving = keeper.leave();
     await blocker.query({ text: 'COMMIT' });
