@@ -18,7 +18,7 @@ export async function beginConsumers(
       // oxlint-disable-next-line no-await-in-loop -- there are few
       if (await isNew(state, id))
         // oxlint-disable-next-line no-await-in-loop -- there are few
-        await journal.settleConsumer({ id, start }, { position, lanes: [], rejoined: [] });
+        await journal.beginConsumer({ id, start }, position);
   } finally {
     state.close();
   }

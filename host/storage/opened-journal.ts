@@ -1,7 +1,7 @@
 // OpenedJournal is a journal as the composition of a service has it, which opens it: the threads of the service get connections to
 // it, and what belongs to no entity is written through it. At most one process has a journal open.
 import type { Position } from '../engine/needs/feed.ts';
-import type { ConsumerWriter } from '../engine/needs/consumers.ts';
+import type { ConsumerWriter, StoredConsumer } from '../engine/needs/consumers.ts';
 import type { Awaitable } from '@svc/model/call';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { TimerLimits } from '@svc/model/timer-limits';
@@ -40,6 +40,8 @@ export interface OpenedJournal extends JournalContents, TimerAdministration, Con
    * entities that are written through the connection, the first one and how many; no other connection writes them.
    */
   connect(slices: readonly [first: number, count: number]): JournalConnection;
+  /** Stores that a consumer begins at a position, unless it has begun before. Rejects as `settleConsumer` does. */
+  beginConsumer(consumer: Pick<StoredConsumer, 'id' | 'start'>, position: Position): Promise<void>;
   /** Names the socket by which tools of this machine reach this host. */
   nameControlSocket(path: string): void;
   /** Stores what was sent, closes the ports, and lets another process open the journal. */

@@ -200,7 +200,12 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
       journal: id,
       node: this.#node,
       heads: this.#heads.shared,
+      owners: this.#table.shared,
     };
+  }
+
+  get consumerConnection(): PostgresFollowing {
+    return { ...this.followerConnection, consumed: this.#table.own() };
   }
 
   get alarm(): SharedArrayBuffer {
@@ -225,7 +230,6 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
       timerLimits: this.#settings.timerLimits,
       module: this.#module.shared,
       lease: this.#lease.shared,
-      owners: this.#table.shared,
       room: this.#room.shared,
       uncertainMs: LEASE_MS,
       ports: [port1],
@@ -261,6 +265,10 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
 
   retryTimer(owner: EntityRef | undefined, name: string, nowMs: number): Promise<boolean> {
     return this.#timers.retryTimer(owner, name, nowMs);
+  }
+
+  beginConsumer(consumer: Pick<StoredConsumer, 'id' | 'start'>, position: Position): Promise<void> {
+    return this.#consumers.beginConsumer(consumer, position);
   }
 
   settleConsumer(

@@ -106,6 +106,10 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
   }
 
   /** The data with which a thread follows the journal. */
+  beginConsumer(consumer: Pick<StoredConsumer, 'id' | 'start'>, position: Position): Promise<void> {
+    return this.settleConsumer(consumer, { position, lanes: [], rejoined: [] });
+  }
+
   get consumerConnection(): Pick<SqliteConnection, 'kind' | 'dir' | 'end'> {
     return this.followerConnection;
   }

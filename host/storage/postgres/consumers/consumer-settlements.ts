@@ -12,6 +12,7 @@ import type {
   ConsumerWriter,
   StoredConsumer,
 } from '../../../engine/needs/consumers.ts';
+import type { Position } from '../../../engine/needs/feed.ts';
 import type { EntityRef } from '@svc/model/entity';
 import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
 import { DatabaseFailure } from '../database-failure.ts';
@@ -58,8 +59,20 @@ const PUT_LANES = {
     round = excluded.round, next_ms = excluded.next_ms, reason = excluded.reason, crc = excluded.crc`,
 };
 
+/** Stores a consumer that is new, and says whether it was. */
+const BEGIN_CONSUMER = {
+  name: 'begin-consumer',
+  text: `INSERT INTO svc.consumer (consumer, start, crc) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1`,
+};
+
 type Consumer = Pick<StoredConsumer, 'id' | 'start'>;
 type Step = readonly [statement: Statement, values: readonly Parameter[]];
+
+/** Statements of a transaction, and the slices that they are about. */
+interface Steps {
+  readonly slices: readonly number[];
+  readonly steps: readonly Step[];
+}
 
 export class ConsumerSettlements implements ConsumerWriter {
   readonly #session: FollowingSession;
@@ -75,10 +88,23 @@ export class ConsumerSettlements implements ConsumerWriter {
     this.#fence = fence;
   }
 
+  /** Stores that a consumer begins at a position, unless it has begun before. */
+  beginConsumer({ id, start }: Consumer, position: Position): Promise<void> {
+    const offsets = offsetRows(id, parsed(position), undefined);
+    return this.#inTurn(() =>
+      this.#store(async (session) => {
+        // Nobody has settled anything of a consumer that is new, whoever owns the slices.
+        await this.#fence(session);
+        const values = [id, start, consumerChecksum(id, start)];
+        const isNew = (await session.query(BEGIN_CONSUMER, values)).length > 0;
+        if (isNew && offsets.length > 0)
+          await session.query(PUT_OFFSETS, [id, ...columnsOf(offsets, 3)]);
+      }),
+    );
+  }
+
   settleConsumer(consumer: Consumer, settlement: ConsumerSettlement): Promise<void> {
-    const settled = this.#last.then(() => this.#settle(consumer, settlement));
-    this.#last = settled.catch(() => undefined);
-    return settled;
+    return this.#inTurn(() => this.#settle(consumer, settlement));
   }
 
   /** Stores what was asked for, and closes the connection. */
@@ -88,20 +114,30 @@ export class ConsumerSettlements implements ConsumerWriter {
   }
 
   async #settle(consumer: Consumer, settlement: ConsumerSettlement): Promise<void> {
-    const position = SliceOffsets.parse(settlement.position);
-    if (position === undefined) throw new RangeError('a text that is no position of this journal');
+    const position = parsed(settlement.position);
     checkTexts(consumer, settlement);
-    const steps = stepsOf(consumer, settlement, position, this.#stored.get(consumer.id));
+    const stored = this.#stored.get(consumer.id);
+    const { slices, steps } = stepsOf(consumer, settlement, position, stored);
     this.#stored.delete(consumer.id);
-    await this.#store(steps);
+    await this.#store(async (session) => {
+      await this.#fence(session, slices);
+      // oxlint-disable-next-line no-await-in-loop -- a statement follows the other
+      for (const [statement, values] of steps) await session.query(statement, values);
+    });
     this.#stored.set(consumer.id, position);
   }
 
-  async #store(steps: readonly Step[]): Promise<void> {
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #store(work: (session: DatabaseSession) => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const session = await this.#session.session();
       try {
-        await transact(session, this.#fence, steps);
+        await transact(session, work);
         return;
       } catch (error) {
         const isRetryable = error instanceof DatabaseFailure && error.isRetryable;
@@ -116,14 +152,11 @@ export class ConsumerSettlements implements ConsumerWriter {
 
 async function transact(
   session: DatabaseSession,
-  fence: NodeFence,
-  steps: readonly Step[],
+  work: (session: DatabaseSession) => Promise<void>,
 ): Promise<void> {
   await session.query(BEGIN);
   await session.query(LIMIT_WAITS);
-  await fence(session);
-  // oxlint-disable-next-line no-await-in-loop -- a statement follows the other
-  for (const [statement, values] of steps) await session.query(statement, values);
+  await work(session);
   await session.query(COMMIT);
 }
 
@@ -143,22 +176,13 @@ function stepsOf(
   { lanes, rejoined }: ConsumerSettlement,
   position: SliceOffsets,
   stored: SliceOffsets | undefined,
-): readonly Step[] {
+): Steps {
   const entities = [...rejoined, ...lanes.map(({ entity }) => entity)];
-  const slices = new Set(
-    entities.map(({ component, id: entityId }) => sliceOf(component, entityId)),
-  );
-  // A number of 0 has no row. A position of some slices has 0 for the others, which other nodes settle.
-  for (let slice = 0; slice < SLICE_COUNT; slice++)
-    if (position.offs[slice] !== (stored?.offs[slice] ?? 0) && position.offs[slice] !== 0)
-      slices.add(slice);
-  const offsets = [...slices]
-    .toSorted((a, b) => a - b)
-    .map((slice) => [slice, position.offs[slice]!] as const)
-    .map(([slice, off]) => [slice, off, offsetChecksum(id, slice, off)]);
+  const slices = entities.map(({ component, id: entityId }) => sliceOf(component, entityId));
+  const offsets = offsetRows(id, position, stored, slices);
   const removed = rejoined.map((entity) => keyOf(entity));
   const put = lanes.map((lane) => laneRowOf(id, lane));
-  return [
+  const steps: readonly Step[] = [
     ...(stored === undefined
       ? [[PUT_CONSUMER, [id, start, consumerChecksum(id, start)]] as const]
       : []),
@@ -166,6 +190,32 @@ function stepsOf(
     ...(removed.length === 0 ? [] : [[REMOVE_LANES, [id, ...columnsOf(removed, 3)]] as const]),
     ...(put.length === 0 ? [] : [[PUT_LANES, [id, ...columnsOf(put, 9)]] as const]),
   ];
+  return { slices: offsets.map(([slice]) => slice), steps };
+}
+
+/**
+ * Returns the rows of the slices in which a position differs from the one that is stored, and of `also`, in ascending order. A number
+ * of 0 needs no row: a position of some slices has 0 for the others, which other nodes settle.
+ */
+function offsetRows(
+  consumer: string,
+  { offs }: SliceOffsets,
+  stored: SliceOffsets | undefined,
+  also: readonly number[] = [],
+): readonly (readonly [slice: number, off: number, crc: number])[] {
+  const slices = new Set(also);
+  for (let slice = 0; slice < SLICE_COUNT; slice++)
+    if (offs[slice] !== 0 && offs[slice] !== stored?.offs[slice]) slices.add(slice);
+  return [...slices]
+    .toSorted((a, b) => a - b)
+    .map((slice) => [slice, offs[slice]!, offsetChecksum(consumer, slice, offs[slice]!)]);
+}
+
+/** Throws RangeError for a text that is no position. */
+function parsed(text: Position): SliceOffsets {
+  const position = SliceOffsets.parse(text);
+  if (position === undefined) throw new RangeError('a text that is no position of this journal');
+  return position;
 }
 
 function keyOf({ component, id }: EntityRef): readonly [number, string, string] {

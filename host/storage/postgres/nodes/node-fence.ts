@@ -1,13 +1,16 @@
 // NodeFence keeps this node from writing what belongs to no slice after another node has taken over: the transaction locks the row of
-// this node, which a takeover removes.
+// this node, which a takeover removes. It also keeps this node from writing about slices that it does not own.
 import type { DatabaseSession } from '../database-session.ts';
 import { takenOver } from './node-membership.ts';
 
 /**
- * Locks the row of this node in an open transaction, so that a takeover waits for it. Rejects with SVC_JOURNAL_UNAVAILABLE if another
- * node has taken over, and with DatabaseFailure.
+ * Locks the row of this node in an open transaction, so that a takeover waits for it. `slices`: those that the node has to own. Rejects
+ * with SVC_JOURNAL_UNAVAILABLE if another node has taken over, or owns one of the slices, and with DatabaseFailure.
  */
-export type NodeFence = (session: Pick<DatabaseSession, 'query'>) => Promise<void>;
+export type NodeFence = (
+  session: Pick<DatabaseSession, 'query'>,
+  slices?: readonly number[],
+) => Promise<void>;
 
 /** A renewal of the lease does not wait for this lock, because it leaves the key of the row as it is. */
 const LOCK_NODE = {
@@ -15,9 +18,19 @@ const LOCK_NODE = {
   text: 'SELECT 1 FROM svc.node WHERE number = $1 FOR KEY SHARE',
 };
 
+/** After the lock: a node hands slices over only once nothing of them is under way, so only a takeover could change the answer. */
+const FOREIGN = {
+  name: 'foreign-slices',
+  text: 'SELECT slice FROM svc.slice WHERE slice = ANY($1::int2[]) AND owner IS DISTINCT FROM $2 LIMIT 1',
+};
+
 /** `node` returns the number of this node. `shown`: name of the database in messages. */
 export function nodeFence(node: () => number, shown: string): NodeFence {
-  return async (session) => {
-    if ((await session.query(LOCK_NODE, [node()])).length === 0) throw takenOver(shown);
+  return async (session, slices = []) => {
+    const self = node();
+    if ((await session.query(LOCK_NODE, [self])).length === 0) throw takenOver(shown);
+    if (slices.length === 0) return;
+    const [foreign] = await session.query(FOREIGN, [slices, self]);
+    if (foreign !== undefined) throw takenOver(shown);
   };
 }
