@@ -29,8 +29,8 @@ const STOP_MARGIN_MS = 2_000;
 
 /** The part of an opened journal that the consumers use. */
 export interface ConsumedJournal extends ConsumerWriter {
-  /** Data with which the thread follows the events that this node delivers. */
-  readonly consumerConnection: FollowerConnection;
+  /** Returns the data with which the thread follows the events that this node delivers now. */
+  connectConsumers(): FollowerConnection;
 }
 
 export interface ConsumerDispatchOptions {
@@ -184,7 +184,7 @@ export class ConsumerDispatch {
     if (this.#journal === undefined || this.#consumers.length === 0) return;
     const { settings, logLimits, shards, env } = this.#options;
     const workerData: ConsumerThreadData = {
-      connection: this.#journal.consumerConnection,
+      connection: this.#journal.connectConsumers(),
       consumers: this.#consumers,
       settings,
       logLimits,

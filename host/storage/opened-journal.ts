@@ -25,8 +25,6 @@ export interface OpenedJournal extends JournalContents, TimerAdministration, Con
   readonly failure: Promise<SvcError>;
   /** The data with which a thread follows the journal. */
   readonly followerConnection: FollowerConnection;
-  /** The same for the thread that delivers events to consumers: of those events that this node delivers now. */
-  readonly consumerConnection: FollowerConnection;
   /** The nodes that write the journal; undefined: this process is the only one. */
   readonly cluster?: ClusterMembership | undefined;
   /** Shared memory of the alarm that wakes the thread that fires timers (timer-alarm.ts). */
@@ -40,6 +38,8 @@ export interface OpenedJournal extends JournalContents, TimerAdministration, Con
    * entities that are written through the connection, the first one and how many; no other connection writes them.
    */
   connect(slices: readonly [first: number, count: number]): JournalConnection;
+  /** Returns the data with which a thread delivers those events to consumers that this node delivers now. A later call ends its use. */
+  connectConsumers(): FollowerConnection;
   /** Stores that a consumer begins at a position, unless it has begun before. Rejects as `settleConsumer` does. */
   beginConsumer(consumer: Pick<StoredConsumer, 'id' | 'start'>, position: Position): Promise<void>;
   /** Names the socket by which tools of this machine reach this host. */

@@ -204,7 +204,8 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     };
   }
 
-  get consumerConnection(): PostgresFollowing {
+  connectConsumers(): PostgresFollowing {
+    this.#consumers.forget();
     return { ...this.followerConnection, consumed: this.#table.own() };
   }
 

@@ -110,7 +110,7 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
     return this.settleConsumer(consumer, { position, lanes: [], rejoined: [] });
   }
 
-  get consumerConnection(): Pick<SqliteConnection, 'kind' | 'dir' | 'end'> {
+  connectConsumers(): Pick<SqliteConnection, 'kind' | 'dir' | 'end'> {
     return this.followerConnection;
   }
 

@@ -137,7 +137,7 @@ test('a thread that is started again and the next module make one thread', async
   const held = Promise.withResolvers<void>();
   dispatch.begin(
     {
-      consumerConnection: opened.consumerConnection,
+      connectConsumers: () => opened.connectConsumers(),
       async settleConsumer(...settlement) {
         held.resolve();
         await gate.promise;
@@ -172,7 +172,7 @@ test('parked events are unknown to an order that the end of the thread has left 
   let isHeld = false;
   dispatch.begin(
     {
-      consumerConnection: opened.consumerConnection,
+      connectConsumers: () => opened.connectConsumers(),
       async settleConsumer(...settlement) {
         if (isHeld) await gate.promise;
         return opened.settleConsumer(...settlement);
@@ -226,7 +226,7 @@ describe.concurrent('parked events', () => {
     let isFull = false;
     dispatch.begin(
       {
-        consumerConnection: opened.consumerConnection,
+        connectConsumers: () => opened.connectConsumers(),
         settleConsumer: (...settlement) =>
           isFull ? Promise.reject(refusal) : opened.settleConsumer(...settlement),
       },
@@ -247,7 +247,7 @@ describe.concurrent('parked events', () => {
     const refused = Promise.withResolvers<void>();
     dispatch.begin(
       {
-        consumerConnection: opened.consumerConnection,
+        connectConsumers: () => opened.connectConsumers(),
         settleConsumer: async () => {
           refused.resolve();
           throw new SvcError('SVC_DISK_FULL', 'full');

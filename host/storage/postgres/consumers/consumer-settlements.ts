@@ -88,6 +88,11 @@ export class ConsumerSettlements implements ConsumerWriter {
     this.#fence = fence;
   }
 
+  /** Forgets what is stored, because positions name other slices from now on. */
+  forget(): void {
+    this.#stored.clear();
+  }
+
   /** Stores that a consumer begins at a position, unless it has begun before. */
   beginConsumer({ id, start }: Consumer, position: Position): Promise<void> {
     const offsets = offsetRows(id, parsed(position), undefined);
@@ -194,8 +199,8 @@ function stepsOf(
 }
 
 /**
- * Returns the rows of the slices in which a position differs from the one that is stored, and of `also`, in ascending order. A number
- * of 0 needs no row: a position of some slices has 0 for the others, which other nodes settle.
+ * Returns the rows of the slices in which a position differs from the one that is stored, and of `also`, in ascending order. If no
+ * position is known, slices at 0 need no row: a position of some slices has 0 for the others, which other nodes settle.
  */
 function offsetRows(
   consumer: string,
@@ -205,7 +210,7 @@ function offsetRows(
 ): readonly (readonly [slice: number, off: number, crc: number])[] {
   const slices = new Set(also);
   for (let slice = 0; slice < SLICE_COUNT; slice++)
-    if (offs[slice] !== 0 && offs[slice] !== stored?.offs[slice]) slices.add(slice);
+    if (offs[slice] !== (stored?.offs[slice] ?? 0)) slices.add(slice);
   return [...slices]
     .toSorted((a, b) => a - b)
     .map((slice) => [slice, offs[slice]!, offsetChecksum(consumer, slice, offs[slice]!)]);

@@ -94,7 +94,7 @@ test('only the numbers of slices that have changed are written', async () => {
      CREATE FUNCTION svc.note() RETURNS trigger LANGUAGE plpgsql AS
        'BEGIN INSERT INTO svc.written VALUES (new.slice); RETURN new; END';
      ALTER TABLE svc.written OWNER TO svc_test; ALTER FUNCTION svc.note OWNER TO svc_test;
-     CREATE TRIGGER note BEFORE UPDATE ON svc.consumer_offset FOR EACH ROW EXECUTE FUNCTION svc.note()`,
+     CREATE TRIGGER note AFTER INSERT OR UPDATE ON svc.consumer_offset FOR EACH ROW EXECUTE FUNCTION svc.note()`,
   );
   onTestFinished(async () => {
     await stored.database.sql('DROP TABLE svc.written; DROP FUNCTION svc.note CASCADE');
