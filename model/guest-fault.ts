@@ -3,15 +3,17 @@
 
 import type { LimitName } from './limit-name.ts';
 
-/** The kind of rule or limit. */
-export type FaultCause =
-  | 'trap' // unreachable, abort, out of bounds, an import outside its phase
-  | 'fuel'
-  | 'time'
-  | 'memory'
-  | 'stack'
-  | 'value' // a pointer, length, tag or string that the canonical ABI does not allow
-  | 'limit'; // too many or too large values: events, replies, calls
+/** The kinds of rules and limits. */
+export const FAULT_CAUSES = [
+  'trap', // unreachable, abort, out of bounds, an import outside its phase
+  'fuel',
+  'time',
+  'memory',
+  'stack',
+  'value', // a pointer, length, tag or string that the canonical ABI does not allow
+  'limit', // too many or too large values: events, replies, calls
+] as const;
+export type FaultCause = (typeof FAULT_CAUSES)[number];
 
 /** A position in the code of a module. */
 export interface WasmFrame {

@@ -2,7 +2,7 @@
 // message port, as a flat list of plain values: copying such a list between threads costs less than lists of objects,
 // or than packing it into bytes (docs/decisions/0014-shards-and-their-frames.md). A list holds what one side sends in a
 // turn of its event loop, calls and outcomes mixed, each with the number of its call. Common frames go through shared
-// memory instead (ring-frames.ts).
+// memory instead (ring-frames.ts). Nodes exchange the same lists over a socket (host/remoting).
 import type { Metadata, Refusal, Reply } from '@svc/model/call';
 import type { Body, EndpointRequest, EndpointResponse } from '@svc/model/endpoint';
 import type { EntityRef } from '@svc/model/entity';
@@ -12,6 +12,8 @@ import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 /** Frames one after the other, each with its kind and the number of its call. */
 export type Frames = (string | number | Uint8Array | null)[];
+/** Content of a body. */
+type Content = string | Uint8Array | null;
 /** A call is answered by a reply, a request by a response, and either may be refused. */
 export type FrameOutcome = Reply | Refusal | EndpointResponse;
 
@@ -42,6 +44,10 @@ export interface FrameReader {
   /** The answer of the call or request, which has more than SMALL_BYTES (kept-bytes.ts), has arrived. */
   taken(number: number): void;
   outcome(number: number, outcome: FrameOutcome): void;
+  /** Number of the last record of a slice that is on disk, as the other node knows it. Shards of a node send none. */
+  head?(slice: number, off: number): void;
+  /** The owners of slices have changed: look at the database. Shards of a node send none. */
+  look?(): void;
   /**
    * The call or request has failed with an SvcError, a GuestFault, or another Error, whose message is then the stack of
    * the original. `isLogged`: the other side's log has the module's message.
@@ -49,7 +55,7 @@ export interface FrameReader {
   failure(number: number, failure: Error, isLogged: boolean): void;
 }
 
-const KIND = {
+export const FRAME_KINDS = {
   call: 0,
   reply: 1,
   refusal: 2,
@@ -60,7 +66,11 @@ const KIND = {
   cost: 7,
   cancel: 8,
   taken: 9,
+  request: 10,
+  head: 11,
+  look: 12,
 } as const;
+const KIND = FRAME_KINDS;
 
 export function writeCall(
   frames: Frames,
@@ -69,6 +79,22 @@ export function writeCall(
 ): void {
   frames.push(KIND.call, number, component, id, name, input, key ?? null, metadata.length);
   for (const [field, value] of metadata) frames.push(field, value);
+}
+
+/** Returns false, and writes nothing, if the body of the request was not read. */
+export function writeRequest(
+  frames: Frames,
+  number: number,
+  { route, parameters, query, headers, caller, body, idempotencyKey }: EndpointRequest,
+  metadata: Metadata,
+): boolean {
+  if (body.kind === 'unread') return false;
+  frames.push(KIND.request, number, route, query, caller, idempotencyKey ?? null);
+  frames.push(body.kind, contentOf(body), parameters.length, ...parameters, headers.length);
+  for (const [name, value] of headers) frames.push(name, value);
+  frames.push(metadata.length);
+  for (const [field, value] of metadata) frames.push(field, value);
+  return true;
 }
 
 export function writeOutcome(frames: Frames, number: number, outcome: FrameOutcome): void {
@@ -103,6 +129,14 @@ export function writeTaken(frames: Frames, number: number): void {
   frames.push(KIND.taken, number);
 }
 
+export function writeHead(frames: Frames, slice: number, off: number): void {
+  frames.push(KIND.head, slice, off);
+}
+
+export function writeLook(frames: Frames): void {
+  frames.push(KIND.look, 0);
+}
+
 /** Writes the failure without its `cause`, which stays in this shard. */
 export function writeFailure(
   frames: Frames,
@@ -129,78 +163,141 @@ export function writeFailure(
 
 /** Calls the reader with each frame, in the order in which they were written. */
 export function readFrames(frames: Frames, reader: FrameReader): void {
-  let at = 0;
-  const number = () => frames[at++] as number;
-  const text = () => frames[at++] as string;
-  const numberIfAny = () => (frames[at++] ?? undefined) as number | undefined;
-  const textIfAny = () => (frames[at++] ?? undefined) as string | undefined;
-  while (at < frames.length) {
-    const kind = number();
-    const call = number();
+  const from = new FrameCursor(frames);
+  while (!from.isAtEnd) {
+    const kind = from.number();
+    const number = from.number();
     switch (kind) {
       case KIND.call: {
-        const target = { component: text(), id: text() };
-        const [name, input, key] = [text(), text(), textIfAny()];
-        const metadata: [string, string][] = [];
-        for (let left = number(); left > 0; left--) metadata.push([text(), text()]);
-        reader.call(call, [target, name, input, metadata, key]);
+        const target = { component: from.text(), id: from.text() };
+        const [name, input, key] = [from.text(), from.text(), from.textIfAny()];
+        reader.call(number, [target, name, input, from.pairs(), key]);
         break;
       }
-      case KIND.reply:
-        reader.outcome(call, { kind: 'reply', json: text() });
-        break;
-      case KIND.refusal:
-        reader.outcome(call, refusal(text(), text(), textIfAny(), textIfAny()));
-        break;
-      case KIND.svcError:
-        reader.failure(call, svcError(text() as SvcErrorCode, text(), numberIfAny()), true);
-        break;
-      case KIND.response: {
-        const status = number();
-        const headers: [string, string][] = [];
-        for (let left = number(); left > 0; left--) headers.push([text(), text()]);
-        const body = bodyOf(text() as Body['kind'], frames[at++] as string | Uint8Array | null);
-        reader.outcome(call, { kind: 'response', status, headers, body });
-        break;
-      }
-      case KIND.cost:
-        reader.cost(call, { fuel: number(), wasMisrouted: number() === 1 });
+      case KIND.request:
+        readRequest(from, number, reader);
         break;
       case KIND.cancel: {
-        const [faultCause, message] = [text() as FaultCause, text()];
-        const limit = textIfAny() as LimitName | undefined;
-        reader.cancel(call, new GuestFault(faultCause, message, { limit }));
+        const [faultCause, message] = [from.text() as FaultCause, from.text()];
+        const limit = from.textIfAny() as LimitName | undefined;
+        reader.cancel(number, new GuestFault(faultCause, message, { limit }));
         break;
       }
       case KIND.taken:
-        reader.taken(call);
+        reader.taken(number);
         break;
-      case KIND.guestFault: {
-        const [faultCause, message] = [text() as FaultCause, text()];
-        const [limit, guestMessage] = [textIfAny() as LimitName | undefined, textIfAny()];
-        const wasmFrames = framesOfText(textIfAny());
-        const lines = Array.from({ length: number() }, text);
-        const logLines = lines.length === 0 ? undefined : lines;
-        const options = { limit, guestMessage, logLines, frames: wasmFrames };
-        reader.failure(call, new GuestFault(faultCause, message, options), number() === 1);
+      case KIND.head: {
+        const off = from.number();
+        reader.head?.(number, off);
         break;
       }
+      case KIND.look:
+        reader.look?.();
+        break;
       default:
-        reader.failure(call, new Error(text()), true);
+        readAnswer(kind, from, number, reader);
     }
   }
 }
 
-function contentOf(body: Body): string | Uint8Array | null {
-  if (body.kind === 'none') return null;
-  return body.kind === 'bytes' ? body.bytes : body.text;
+/** Reads the values of frames one by one. */
+class FrameCursor {
+  readonly #frames: Frames;
+  #at = 0;
+
+  constructor(frames: Frames) {
+    this.#frames = frames;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#frames.length;
+  }
+
+  number(): number {
+    return this.#frames[this.#at++] as number;
+  }
+
+  text(): string {
+    return this.#frames[this.#at++] as string;
+  }
+
+  numberIfAny(): number | undefined {
+    return (this.#frames[this.#at++] ?? undefined) as number | undefined;
+  }
+
+  textIfAny(): string | undefined {
+    return (this.#frames[this.#at++] ?? undefined) as string | undefined;
+  }
+
+  texts(): string[] {
+    return Array.from({ length: this.number() }, () => this.text());
+  }
+
+  pairs(): [string, string][] {
+    const pairs: [string, string][] = [];
+    for (let left = this.number(); left > 0; left--) pairs.push([this.text(), this.text()]);
+    return pairs;
+  }
+
+  body(): Body {
+    const kind = this.text();
+    const content = this.#frames[this.#at++] as Content;
+    if (content === null || kind === 'none') return { kind: 'none' };
+    return typeof content === 'string'
+      ? { kind: kind === 'json' ? 'json' : 'text', text: content }
+      : { kind: 'bytes', bytes: content };
+  }
 }
 
-function bodyOf(kind: Body['kind'], content: string | Uint8Array | null): Body {
-  if (content === null || kind === 'none') return { kind: 'none' };
-  return typeof content === 'string'
-    ? { kind: kind === 'json' ? 'json' : 'text', text: content }
-    : { kind: 'bytes', bytes: content };
+function readRequest(from: FrameCursor, number: number, reader: FrameReader): void {
+  const [route, query, caller] = [from.number(), from.text(), from.text()];
+  const [idempotencyKey, body, parameters] = [from.textIfAny(), from.body(), from.texts()];
+  const headers = from.pairs();
+  const request = { route, parameters, query, headers, caller, body, idempotencyKey };
+  reader.request(number, request, from.pairs());
+}
+
+function readAnswer(kind: number, from: FrameCursor, number: number, reader: FrameReader): void {
+  switch (kind) {
+    case KIND.reply:
+      reader.outcome(number, { kind: 'reply', json: from.text() });
+      break;
+    case KIND.refusal:
+      reader.outcome(number, refusal(from.text(), from.text(), from.textIfAny(), from.textIfAny()));
+      break;
+    case KIND.svcError:
+      reader.failure(
+        number,
+        svcError(from.text() as SvcErrorCode, from.text(), from.numberIfAny()),
+        true,
+      );
+      break;
+    case KIND.response: {
+      const [status, headers] = [from.number(), from.pairs()];
+      reader.outcome(number, { kind: 'response', status, headers, body: from.body() });
+      break;
+    }
+    case KIND.cost:
+      reader.cost(number, { fuel: from.number(), wasMisrouted: from.number() === 1 });
+      break;
+    case KIND.guestFault: {
+      const [faultCause, message] = [from.text() as FaultCause, from.text()];
+      const [limit, guestMessage] = [from.textIfAny() as LimitName | undefined, from.textIfAny()];
+      const wasmFrames = framesOfText(from.textIfAny());
+      const lines = from.texts();
+      const logLines = lines.length === 0 ? undefined : lines;
+      const options = { limit, guestMessage, logLines, frames: wasmFrames };
+      reader.failure(number, new GuestFault(faultCause, message, options), from.number() === 1);
+      break;
+    }
+    default:
+      reader.failure(number, new Error(from.text()), true);
+  }
+}
+
+function contentOf(body: Body): Content {
+  if (body.kind === 'none') return null;
+  return body.kind === 'bytes' ? body.bytes : body.text;
 }
 
 /** Text like `12:6699 7:512`: the function and the offset of each frame of the stack. */

@@ -1,4 +1,4 @@
-// PeerProtocol is this shard's end of the protocol between two shards. It sends calls of entities that the other shard
+// PeerProtocol is this shard's end of the protocol between two shards, of one node or of two. It sends calls of entities that the other shard
 // owns, and requests that are about such an entity, and matches what comes back with its caller. It also serves the
 // calls and requests of the other shard. How frames travel is the transport's concern (peer-transport.ts).
 // Invariants:
@@ -21,7 +21,7 @@ import { KeptBytes, responseDropped, SMALL_BYTES } from '@svc/model/kept-bytes';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ForwardedCall, FrameOutcome, RequestCost } from './frame.ts';
 import { NumberedSlots, slotOf } from './numbered-slots.ts';
-import { callUncertain, shardUnavailable } from './peer-failures.ts';
+import { callUncertain, type PeerKind, shardUnavailable } from './peer-failures.ts';
 import type { PeerReceiver, PeerTransport, SendPosition } from './peer-transport.ts';
 import { ServedRequest } from './served-request.ts';
 
@@ -73,6 +73,12 @@ export interface PeerProtocolOptions {
   readonly unsent: ByteBudget;
   /** Called when the link has ended and every call in flight has failed. */
   readonly ended: () => void;
+  /** Absent: the other side is a shard of this node. */
+  readonly peer?: PeerKind;
+  /** Receives the heads of slices that another node has named. */
+  readonly head?: (slice: number, off: number) => void;
+  /** Called when another node reports that owners of slices have changed. */
+  readonly look?: () => void;
 }
 
 export class PeerProtocol {
@@ -109,17 +115,18 @@ export class PeerProtocol {
    * SVC_SHARD_UNAVAILABLE or SVC_CALL_UNCERTAIN when the link ends (P2).
    */
   call(call: ForwardedCall): Promise<CallOutcome> {
-    if (this.#hasEnded) throw shardUnavailable();
+    const { peer = 'shard' } = this.#options;
+    if (this.#hasEnded) throw shardUnavailable(undefined, peer);
     if (this.#inFlight.size >= CALLS_IN_FLIGHT_MAX)
       throw new SvcError(
         'SVC_OVERLOADED',
-        `${CALLS_IN_FLIGHT_MAX} calls and requests wait for another shard of the service. Try again later.`,
+        `${CALLS_IN_FLIGHT_MAX} calls and requests wait for another ${peer} of the service. Try again later.`,
       );
     const { length: units } = call[2];
     if (this.#unitsInFlight > 0 && this.#unitsInFlight + units > this.#unitsMax)
       throw new SvcError(
         'SVC_OVERLOADED',
-        `Calls with inputs of ${this.#unitsInFlight} characters wait for another shard of the service. ` +
+        `Calls with inputs of ${this.#unitsInFlight} characters wait for another ${peer} of the service. ` +
           'Try again later.',
       );
     const position = this.#transport.sendCall(this.#inFlight.next, call);
@@ -151,6 +158,16 @@ export class PeerProtocol {
     return this.#answerTo({ units: 0, position, learnCost }) as Promise<RequestOutcome>;
   }
 
+  /** Names the last record of a slice that is on disk, before the answer after which it is known. */
+  sendHead(slice: number, off: number): void {
+    if (!this.#hasEnded) this.#transport.sendHead?.(slice, off);
+  }
+
+  /** Reports to the other node that owners of slices have changed. */
+  sendLook(): void {
+    if (!this.#hasEnded) this.#transport.sendLook?.();
+  }
+
   #receiver(): PeerReceiver {
     const { learned } = this.#options;
     return {
@@ -172,6 +189,8 @@ export class PeerProtocol {
         learned(failure, isLogged);
         this.#take(number)?.reject(failure);
       },
+      head: (slice, off) => this.#options.head?.(slice, off),
+      look: () => this.#options.look?.(),
       ended: () => this.#end(),
     };
   }
@@ -280,9 +299,12 @@ export class PeerProtocol {
 
   #end(): void {
     this.#hasEnded = true;
+    const { peer } = this.#options;
     for (const number of this.#untaken.keys()) this.#freeUntaken(number);
     for (const { position, reject } of this.#inFlight.takeAll())
-      reject(this.#transport.hasSent(position) ? callUncertain() : shardUnavailable());
+      reject(
+        this.#transport.hasSent(position) ? callUncertain(peer) : shardUnavailable(undefined, peer),
+      );
     this.#options.ended();
   }
 }

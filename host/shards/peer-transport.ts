@@ -1,6 +1,6 @@
 // PeerTransport carries the frames of the protocol between two shards (peer-protocol.ts), without knowing their
-// meaning. Threads of one process use shared memory and a message port (ring-transport.ts); another implementation
-// may use a socket.
+// meaning. Threads of one process use shared memory and a message port (ring-transport.ts), nodes use a socket
+// (host/remoting/socket-transport.ts).
 //
 // Invariants of every implementation:
 // T1  Frames arrive in the order in which they were sent, each at most once, until the link ends.
@@ -46,6 +46,10 @@ export interface PeerTransport {
   sendCancel(number: number, reason: GuestFault): void;
   /** Acknowledges a large answer. */
   sendTaken(number: number): void;
+  /** Names the last record of a slice that is on disk, before the answer after which it is known. Between nodes only. */
+  sendHead?(slice: number, off: number): void;
+  /** Reports that owners of slices have changed. Between nodes only. */
+  sendLook?(): void;
   /** Whether the frame may have reached the other side. False means that it certainly has not. */
   hasSent(position: SendPosition): boolean;
 }

@@ -79,6 +79,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/cluster-nodes.ts',
     'host/storage/journal-connection.ts',
   ],
+  // Connections between nodes: below the protocol that shards use, and knowing nothing of what they serve.
+  'host/remoting': ['host/shards', 'host/storage/cluster-nodes.ts'],
   'host/introspection/management': ['host/engine/needs', 'host/storage/cluster-nodes.ts'],
   'host/introspection/observability': ['host/engine/needs', 'host/shards/recorder'],
   'host/introspection': [

@@ -1,0 +1,186 @@
+// MessageConnection exchanges messages with another node over a socket, and ends when the other side is silent, reads nothing,
+// sends what is no message, or lets too much wait.
+//
+// Heartbeats: once a second each side sends the number of bytes that it has received. So a connection that leads nowhere is noticed
+// in either direction, and so is a side that receives and does not read.
+//
+// Invariants
+// - `ended` is called once, after the last message, and never within a call of `send`.
+// - After `end` nothing is passed on and nothing is sent.
+// - Memory for the other side is bounded, whatever it does: by MESSAGE_BYTES_MAX for what arrives and by QUEUED_BYTES_MAX for
+//   what waits, and for all connections together by the bounds in remoting-limits.ts.
+import type { Socket } from 'node:net';
+import { decodeList, encodeList, type Scalar } from './flat-list.ts';
+import { MessageReader } from './message-reader.ts';
+import { RefusedMessage } from './refused-message.ts';
+import type { RemotingBytes } from './remoting-bytes.ts';
+import {
+  ARRIVING_BYTES_TOTAL_MAX,
+  FREE_BYTES,
+  HEARTBEAT_MS,
+  HELLO_BYTES_MAX,
+  MESSAGE_BYTES_MAX,
+  MESSAGE_MS_MAX,
+  MESSAGE_VALUES_MAX,
+  QUEUED_BYTES_MAX,
+  QUEUED_BYTES_TOTAL_MAX,
+  SILENCE_MS_MAX,
+  UNREAD_MS_MAX,
+} from './remoting-limits.ts';
+
+export interface MessageConnectionOptions {
+  readonly socket: Socket;
+  readonly bytes: RemotingBytes;
+  /** Receives each message. It may throw RefusedMessage, which ends the connection. */
+  readonly received: (values: Scalar[]) => void;
+  /** Called when the connection has ended. `problem`: the rest of a sentence that begins with "the other side". */
+  readonly ended: (problem: string) => void;
+}
+
+export class MessageConnection {
+  readonly #options: MessageConnectionOptions;
+  readonly #reader: MessageReader;
+  #problem: string | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #lastBeatMs = 0;
+  #receivedBytes = 0;
+  #receivedAtMs = 0;
+  /** Number of bytes that the other side has received, and when that number was another one last. */
+  #readBytes = 0;
+  #readAtMs = 0;
+  /** When the incomplete message began to arrive; undefined: none is incomplete. */
+  #incompleteSinceMs: number | undefined;
+  /** What this connection has added to the counts of all connections. */
+  #queued = 0;
+  #arriving = 0;
+
+  constructor(options: MessageConnectionOptions) {
+    this.#options = options;
+    this.#reader = new MessageReader(HELLO_BYTES_MAX, (bytes, start, end) =>
+      this.#message(decodeList(bytes, start, end, MESSAGE_VALUES_MAX)),
+    );
+    const { socket } = options;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('drain', () => this.#countQueued());
+    // A side that ends its half has nothing to say any more, and is gone.
+    socket.on('end', () => this.end('ended the connection'));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      this.end(`cannot be reached (${error.code ?? error.message})`),
+    );
+    socket.on('close', () => this.#closed());
+  }
+
+  /** Allows messages of the full size, and begins to send heartbeats: the handshake is done. */
+  establish(): void {
+    if (this.#problem !== undefined) return;
+    this.#reader.allow(MESSAGE_BYTES_MAX);
+    const nowMs = performance.now();
+    this.#lastBeatMs = this.#receivedAtMs = this.#readAtMs = nowMs;
+    this.#heartbeat = setInterval(() => this.#beat(performance.now()), HEARTBEAT_MS).unref();
+  }
+
+  /** Bytes that wait to be sent. */
+  get queuedBytes(): number {
+    return this.#queued;
+  }
+
+  send(values: readonly Scalar[]): void {
+    if (this.#problem !== undefined) return;
+    this.#options.socket.write(encodeList(values));
+    this.#countQueued();
+    const { queued } = this.#options.bytes;
+    if (
+      this.#queued > QUEUED_BYTES_MAX ||
+      (queued > QUEUED_BYTES_TOTAL_MAX && this.#queued > FREE_BYTES)
+    )
+      this.end(`lets ${this.#queued} bytes wait`);
+  }
+
+  /** Sends a last message, and ends the connection. */
+  sendLast(values: readonly Scalar[], problem: string): void {
+    if (this.#problem !== undefined) return;
+    const { socket } = this.#options;
+    socket.write(encodeList(values));
+    this.#finish(problem);
+    socket.destroySoon();
+  }
+
+  /** Ends the connection at once. `problem`: the rest of a sentence that begins with "the other side". */
+  end(problem: string): void {
+    if (this.#problem !== undefined) return;
+    this.#finish(problem);
+    this.#options.socket.destroy();
+  }
+
+  #finish(problem: string): void {
+    this.#problem = problem;
+    clearInterval(this.#heartbeat);
+    this.#reader.stop();
+    this.#countArriving();
+  }
+
+  #closed(): void {
+    this.end('ended the connection');
+    this.#options.bytes.queued -= this.#queued;
+    this.#queued = 0;
+    this.#options.ended(this.#problem!);
+  }
+
+  #read(chunk: Buffer): void {
+    this.#receivedBytes += chunk.length;
+    this.#receivedAtMs = performance.now();
+    try {
+      this.#reader.read(chunk);
+    } catch (error) {
+      if (!(error instanceof RefusedMessage)) throw error;
+      this.end(error.message);
+      return;
+    }
+    if (this.#reader.isIncomplete) this.#incompleteSinceMs ??= this.#receivedAtMs;
+    this.#countArriving();
+    if (
+      this.#options.bytes.arriving > ARRIVING_BYTES_TOTAL_MAX &&
+      this.#reader.heldBytes > FREE_BYTES
+    )
+      this.end('sends a large message while many others arrive');
+  }
+
+  #message(values: Scalar[]): void {
+    this.#incompleteSinceMs = undefined;
+    if (values.length === 1) this.#otherHas(values[0]!);
+    else this.#options.received(values);
+  }
+
+  /** Reads the heartbeat of the other side. */
+  #otherHas(bytes: Scalar): void {
+    if (typeof bytes !== 'number') throw new RefusedMessage('sent a heartbeat that is none');
+    if (bytes === this.#readBytes) return;
+    this.#readBytes = bytes;
+    this.#readAtMs = this.#receivedAtMs;
+  }
+
+  #beat(nowMs: number): void {
+    const isLate = nowMs - this.#lastBeatMs > 2 * HEARTBEAT_MS;
+    this.#lastBeatMs = nowMs;
+    // This thread was busy, so that what has arrived meanwhile is not read yet.
+    if (isLate) this.#receivedAtMs = nowMs;
+    const incompleteMs = nowMs - (this.#incompleteSinceMs ?? nowMs);
+    if (nowMs - this.#receivedAtMs > SILENCE_MS_MAX) this.end('is silent');
+    else if (nowMs - this.#readAtMs > UNREAD_MS_MAX) this.end('reads nothing');
+    else if (incompleteMs > MESSAGE_MS_MAX) this.end('does not finish a message');
+    else this.send([this.#receivedBytes]);
+  }
+
+  #countQueued(): void {
+    const queued = this.#options.socket.writableLength;
+    this.#options.bytes.queued += queued - this.#queued;
+    this.#queued = queued;
+  }
+
+  #countArriving(): void {
+    const arriving = this.#reader.heldBytes;
+    this.#options.bytes.arriving += arriving - this.#arriving;
+    this.#arriving = arriving;
+  }
+}

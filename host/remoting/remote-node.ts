@@ -1,0 +1,174 @@
+// RemoteNode keeps a connection to one other node, on which this node calls its entities. When it ends, or cannot be made, it is made
+// again after a pause that grows.
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '@svc/kit/log';
+import { PeerProtocol, type PeerProtocolOptions } from '../shards/peer-protocol.ts';
+import type { Scalar } from './flat-list.ts';
+import { helloProblem, helloTo, type NodeIdentity, type NodeName, readHello } from './handshake.ts';
+import { MessageConnection } from './message-connection.ts';
+import { RefusedMessage } from './refused-message.ts';
+import type { RemotingBytes } from './remoting-bytes.ts';
+import { HANDSHAKE_MS, WAITING_UNITS_MAX } from './remoting-limits.ts';
+import { SocketTransport } from './socket-transport.ts';
+
+/** A member of the cluster, and the address of its remoting port. */
+export interface RemoteMember extends NodeName {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What this node learns of another one beside the answers of its calls. */
+export type NodeCallbacks = Pick<PeerProtocolOptions, 'learned' | 'head' | 'look'>;
+
+export interface RemoteNodeOptions {
+  readonly member: RemoteMember;
+  readonly bytes: RemotingBytes;
+  /** This node at the moment. */
+  readonly self: () => NodeIdentity;
+  readonly callbacks: NodeCallbacks;
+  readonly unsent: PeerProtocolOptions['unsent'];
+  readonly log: Log;
+}
+
+const PAUSE_MS_MIN = 100;
+const PAUSE_MS_MAX = 2_000;
+/** Time for calls in flight to be answered after the node has ceased to be a member, in milliseconds. */
+const RETIRED_MS_MAX = 30_000;
+const RETIRED_LOOK_MS = 100;
+
+export class RemoteNode {
+  readonly #options: RemoteNodeOptions;
+  #connection: MessageConnection | undefined;
+  #protocol: PeerProtocol | undefined;
+  #pauseMs = PAUSE_MS_MIN;
+  #timer: NodeJS.Timeout | undefined;
+  /** Why the last connection has ended or could not be made; undefined: the node can be reached, or was not tried yet. */
+  #problem: string | undefined;
+  #isClosed = false;
+
+  constructor(options: RemoteNodeOptions) {
+    this.#options = options;
+    this.#connect();
+  }
+
+  get member(): RemoteMember {
+    return this.#options.member;
+  }
+
+  /** The link on which entities of the node are called; undefined while there is no connection. */
+  get peer(): PeerProtocol | undefined {
+    return this.#protocol;
+  }
+
+  /** Whether the node was tried, and cannot be reached. */
+  get isUnreachable(): boolean {
+    return this.#problem !== undefined;
+  }
+
+  /**
+   * Connects no more, and ends the connection when no call waits for an answer, or after RETIRED_MS_MAX. Resolves when it
+   * is ended.
+   */
+  async retire(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const untilMs = performance.now() + RETIRED_MS_MAX;
+    while ((this.#protocol?.callsInFlight ?? 0) > 0 && performance.now() < untilMs)
+      await pause(RETIRED_LOOK_MS, undefined, { ref: false });
+    this.close();
+  }
+
+  /** Ends the connection at once. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#connection?.end('is not called any more');
+  }
+
+  #connect(): void {
+    const { member, bytes, self } = this.#options;
+    const own = self();
+    const { host, port } = member;
+    const socket = connect({ host, port, noDelay: true });
+    let transport: SocketTransport | undefined;
+    const connection = new MessageConnection({
+      socket,
+      bytes,
+      received: (values) => {
+        if (transport === undefined) transport = this.#established(connection, own, values);
+        else transport.received(values);
+        clearTimeout(handshake);
+      },
+      ended: (problem) => {
+        clearTimeout(handshake);
+        this.#connection = undefined;
+        this.#protocol = undefined;
+        transport?.ended();
+        this.#ended(problem);
+      },
+    });
+    this.#connection = connection;
+    const handshake = setTimeout(() => connection.end('does not answer'), HANDSHAKE_MS).unref();
+    connection.send(helloTo(own, member));
+  }
+
+  /** Reads the hello of the other node. Throws RefusedMessage. */
+  #established(
+    connection: MessageConnection,
+    own: NodeIdentity,
+    values: readonly Scalar[],
+  ): SocketTransport {
+    const { member, callbacks, unsent, log } = this.#options;
+    const theirs = readHello(values);
+    const problem = helloProblem(theirs, own, member);
+    if (problem !== undefined) throw new RefusedMessage(problem);
+    connection.establish();
+    const transport = new SocketTransport({
+      connection,
+      side: { serves: false, routes: undefined },
+      sharesModule: theirs.fingerprint === own.fingerprint,
+    });
+    this.#protocol = new PeerProtocol(
+      transport,
+      {
+        ...callbacks,
+        serve: notServed,
+        serveRequest: notServed,
+        failed: () => false,
+        unsent,
+        ended: () => {},
+        peer: 'node',
+      },
+      WAITING_UNITS_MAX,
+    );
+    this.#pauseMs = PAUSE_MS_MIN;
+    this.#problem = undefined;
+    log({ level: 'info', message: 'connected to another node', fields: this.#fields() });
+    return transport;
+  }
+
+  #ended(problem: string): void {
+    if (this.#isClosed) return;
+    if (problem !== this.#problem) {
+      const fields = {
+        code: 'SVC_REMOTING_FAILED',
+        ...this.#fields(),
+        reason: `the other side ${problem}`,
+      };
+      this.#options.log({ level: 'warn', message: 'another node cannot be reached', fields });
+    }
+    this.#problem = problem;
+    this.#timer = setTimeout(() => this.#connect(), this.#pauseMs);
+    this.#pauseMs = Math.min(2 * this.#pauseMs, PAUSE_MS_MAX);
+  }
+
+  #fields() {
+    const { number, host, port } = this.#options.member;
+    return { node: number, host, port };
+  }
+}
+
+function notServed(): never {
+  throw new Error('the side that connects serves no calls');
+}

@@ -1,0 +1,130 @@
+// RemotingServer listens on the remoting port, and serves the calls and requests of other nodes. Anybody can connect, so
+// connections, handshakes and memory are bounded (remoting-limits.ts).
+//
+// Invariants
+// - A connection that has not finished its handshake never keeps a node out: the oldest of them is ended for a new one.
+// - Connections do not wait for one another: each is read as fast as its messages arrive.
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Log } from '@svc/kit/log';
+import { listen, type ListenAddress, type ListenWords } from '@svc/kit/listen';
+import type { PeerProtocolOptions } from '../shards/peer-protocol.ts';
+import { AcceptedConnection, type CallingNode } from './accepted-connection.ts';
+import type { NodeIdentity } from './handshake.ts';
+import { RemotingBytes } from './remoting-bytes.ts';
+import { CONNECTIONS_MAX, HANDSHAKES_MAX } from './remoting-limits.ts';
+import { ServedUnits, unitsOfCall, unitsOfRequest } from './served-units.ts';
+
+/** Serves the calls and requests of one other node. */
+export type NodeService = Pick<
+  PeerProtocolOptions,
+  'serve' | 'serveRequest' | 'failed' | 'learned' | 'look'
+>;
+
+export interface RemotingServerOptions {
+  /** This node at the moment. */
+  readonly self: () => NodeIdentity;
+  /** Number of parameters in the path of each route of the module, indexed by route. */
+  readonly routes: readonly number[];
+  /** Called for each connection of another node. */
+  readonly serviceFor: (node: CallingNode) => NodeService;
+  /** Budget, shared by all shards, for the bytes held for callers until they have received their responses. */
+  readonly unsent: PeerProtocolOptions['unsent'];
+  readonly log: Log;
+}
+
+export class RemotingServer {
+  readonly #options: RemotingServerOptions;
+  readonly #server: Server;
+  readonly #bytes = new RemotingBytes();
+  readonly #served = new ServedUnits();
+  /** Connections whose handshake is not done, the oldest first. */
+  readonly #handshakes = new Set<AcceptedConnection>();
+  readonly #established = new Set<AcceptedConnection>();
+
+  constructor(options: RemotingServerOptions) {
+    this.#options = options;
+    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+    // The system refuses a connection, for example because it has no file descriptor left.
+    this.#server.on('error', (error: NodeJS.ErrnoException) =>
+      options.log({
+        level: 'error',
+        message: 'a connection of another node could not be accepted',
+        fields: { reason: error.code ?? error.message },
+      }),
+    );
+  }
+
+  /** Number of connections whose handshake is done. */
+  get connections(): number {
+    return this.#established.size;
+  }
+
+  /** Number of connections whose handshake is not done. */
+  get handshakes(): number {
+    return this.#handshakes.size;
+  }
+
+  /** Listens, and resolves with the actual address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
+  listen(address: ListenAddress, words: ListenWords): Promise<ListenAddress> {
+    return listen(this.#server, address, words);
+  }
+
+  /** Reports to all connected nodes that owners of slices have changed. */
+  sendLook(): void {
+    for (const connection of this.#established) connection.sendLook();
+  }
+
+  /** Ends all connections, and resolves when the port is free. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    for (const connection of [...this.#handshakes, ...this.#established])
+      connection.end('is not served any more');
+    await closed;
+  }
+
+  #accept(socket: Socket): void {
+    const { self, routes, log } = this.#options;
+    const address = socket.remoteAddress ?? '';
+    const connection: AcceptedConnection = new AcceptedConnection({
+      socket,
+      bytes: this.#bytes,
+      self,
+      routes,
+      protocolOptions: (node) => this.#protocolOptions(node),
+      established: () => {
+        if (this.#established.size >= CONNECTIONS_MAX)
+          return `makes another connection, and ${CONNECTIONS_MAX} are open`;
+        this.#handshakes.delete(connection);
+        this.#established.add(connection);
+        return undefined;
+      },
+      ended: (problem) => {
+        this.#handshakes.delete(connection);
+        this.#established.delete(connection);
+        const fields = { address, reason: `the other side ${problem}` };
+        log({ level: 'debug', message: 'a connection of another node has ended', fields });
+      },
+    });
+    const [oldest] = this.#handshakes;
+    if (this.#handshakes.size >= HANDSHAKES_MAX) oldest!.end('does not introduce itself');
+    this.#handshakes.add(connection);
+  }
+
+  #protocolOptions(node: CallingNode): PeerProtocolOptions {
+    const { serviceFor, unsent } = this.#options;
+    const { serve, serveRequest, ...callbacks } = serviceFor(node);
+    return {
+      ...callbacks,
+      unsent,
+      peer: 'node',
+      ended: () => {},
+      serve: (call) => this.#served.during(unitsOfCall(call), () => serve(call)),
+      serveRequest: (request, metadata, served) =>
+        this.#served.during(unitsOfRequest(request, metadata), () =>
+          serveRequest(request, metadata, served),
+        ),
+    };
+  }
+}
