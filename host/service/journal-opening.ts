@@ -10,7 +10,9 @@ import { beginConsumers } from './consumer-beginnings.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.ts';
 
-export interface JournalOpening extends Omit<WriterSettings, 'fingerprint'> {
+export interface JournalOpening extends Omit<WriterSettings, 'fingerprint' | 'isExclusive'> {
+  /** Default: true. */
+  readonly isExclusive?: boolean;
   readonly location: JournalLocation;
   /**
    * Components that were dropped on purpose, whose events are ignored. Undefined: all unknown components, as in
@@ -41,13 +43,14 @@ export async function openJournalFor(
     series,
     warn,
     open,
+    isExclusive = true,
     ignoreComponents,
     words,
     clock = systemClock,
   }: JournalOpening,
 ): Promise<OpenedJournal> {
   const journal = await (open?.(fingerprint) ??
-    openJournal(location, { fingerprint, limits, timerLimits, series, ...(warn && { warn }) }));
+    openJournal(location, { fingerprint, isExclusive, limits, timerLimits, series, ...(warn && { warn }) }));
   try {
     if (ignoreComponents !== undefined)
       await checkEventTypes(journal, descriptor, ignoreComponents, words);

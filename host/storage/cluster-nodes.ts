@@ -43,6 +43,11 @@ export interface ClusterMembership {
   onNodes(listener: () => void): void;
   /** Calls a listener whenever this node has changed who owns slices, or has joined or left: the others should look. */
   onOwners(listener: () => void): void;
+  /**
+   * Calls a function before the shards let go of slices, with their numbers. They are handed over once it has resolved, or after some
+   * seconds: whoever delivers their events and fires their timers stops before.
+   */
+  beforeRelease(stop: (slices: readonly number[]) => Promise<void>): void;
   /** Makes this node `Up`, because it serves at an address: from now on others hand their slices over to it. */
   serve(address: NodeAddress): Promise<void>;
   /** Hands over all slices to other nodes, if there are any, and resolves once this is done, or after `timeoutMs`. Never rejects. */

@@ -65,6 +65,7 @@ async function changeInDatabase(
     timerLimits: TIMER_LIMITS_DEFAULT,
     series: new JournalSeries(),
     fingerprint: '',
+    isExclusive: true,
   });
   try {
     return await change(journal);

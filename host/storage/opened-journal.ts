@@ -6,6 +6,7 @@ import type { Awaitable } from '@svc/model/call';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { TimerLimits } from '@svc/model/timer-limits';
 import type { ClusterMembership } from './cluster-nodes.ts';
+import type { ClusterMembership } from './cluster-nodes.ts';
 import type { FollowerConnection } from './follower-connection.ts';
 import type { JournalConnection } from './journal-connection.ts';
 import type { JournalContents } from './journal-contents.ts';
@@ -21,6 +22,8 @@ import type { TimerAdministration } from './timer-administration.ts';
 export interface OpenedJournal extends JournalContents, TimerAdministration, ConsumerWriter {
   /** Why nothing can be stored or answered now, as a sentence; undefined: it can. It may pass by itself. */
   readonly problem?: string | undefined;
+  /** The runs of the runtime that write the journal together; absent: there is only this one. */
+  readonly cluster?: ClusterMembership;
   /** Resolves when the journal's writer ends by itself: nothing can be written any more. */
   readonly failure: Promise<SvcError>;
   /** The data with which a thread follows the journal. */
@@ -55,6 +58,8 @@ export interface WriterSettings {
   readonly series: JournalSeries;
   /** Fingerprint of the module that is going to use the journal; empty: none does. */
   readonly fingerprint: string;
+  /** Whether no other run of the runtime may use the journal meanwhile. Nobody else can use one in a folder in any case. */
+  readonly isExclusive: boolean;
   /** Receives what an operator should know of a journal that can be used, as a sentence. */
   readonly warn?: (message: string) => void;
 }
@@ -79,7 +84,7 @@ export function openJournal(
 /** Starts the writer of a journal that another process may still have open. */
 export function standByJournal(
   location: JournalLocation,
-  settings: Omit<WriterSettings, 'fingerprint'>,
+  settings: Omit<WriterSettings, 'fingerprint' | 'isExclusive'>,
 ): JournalStandby<OpenedJournal> {
   const { limits, timerLimits, series } = settings;
   switch (location.kind) {

@@ -1,9 +1,9 @@
-// OpenedPostgres is the journal in PostgreSQL for the thread that opens it: it makes this run of the runtime a node that owns the
-// slices, and does what belongs to no entity. Threads that use the journal attach to it (attached-postgres.ts).
+// OpenedPostgres is the journal in PostgreSQL for the thread that opens it: it makes this run of the runtime a node that owns some or
+// all slices, and does what belongs to no entity. Threads that use the journal attach to it (attached-postgres.ts).
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import type {
   ConsumerSettlement,
   ConsumerWriter,
@@ -20,6 +20,7 @@ import type {
   StoredEventType,
   WritingModule as NotedModule,
 } from '../journal-contents.ts';
+import type { ClusterMembership } from '../cluster-nodes.ts';
 import type { JournalInDatabase } from '../journal-location.ts';
 import type { JournalLimits } from '../journal-limits.ts';
 import type { JournalSeries } from '../journal-series.ts';
@@ -36,7 +37,10 @@ import { JournalRoom } from './journal-room.ts';
 import { migrateJournal } from './migration.ts';
 import { nodeFence } from './nodes/node-fence.ts';
 import { NodeKeeper } from './nodes/node-keeper.ts';
+import { ClusterMember } from './nodes/cluster-member.ts';
+import { IDLE_IN_TRANSACTION_MS, noteHistory } from './nodes/cluster-transaction.ts';
 import { LEASE_MS, NodeLease } from './nodes/node-lease.ts';
+import { SliceUsers } from './nodes/slice-users.ts';
 import { NodeMembership } from './nodes/node-membership.ts';
 import { SliceTable } from './nodes/slice-table.ts';
 import type { PostgresConnection, PostgresFollowing, UserReport } from './postgres-connection.ts';
@@ -67,8 +71,8 @@ const BYTES = {
 const HAS_TIMERS = { text: 'SELECT EXISTS (SELECT FROM svc.timer)' };
 
 /**
- * Opens the journal in a database, whose tables are made if they are missing, and takes all slices. Rejects with SVC_DATA_IN_USE
- * while another runtime uses it, with SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_DATABASE_UNUSABLE, SVC_DATABASE_URL_INVALID and
+ * Opens the journal in a database, whose tables are made if they are missing, and takes the slices that are for this node. Rejects with
+ * SVC_DATA_IN_USE while a runtime uses it that shares it with no other one, or has another module, with SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_DATABASE_UNUSABLE, SVC_DATABASE_URL_INVALID and
  * SVC_JOURNAL_UNAVAILABLE.
  */
 export async function openPostgresJournal(
@@ -93,6 +97,8 @@ export interface PostgresWriterSettings {
   readonly series: JournalSeries;
   /** Fingerprint of the module that is going to use the journal. */
   readonly fingerprint: string;
+  /** Whether no other node may use the journal meanwhile. */
+  readonly isExclusive: boolean;
   /** Receives what an operator should know of a database that can be used, as a sentence. */
   readonly warn?: (message: string) => void;
 }
@@ -116,12 +122,13 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   readonly #lease = new NodeLease();
   readonly #table = new SliceTable();
   readonly #room = new JournalRoom();
+  readonly #users = new SliceUsers((report) => this.#onReport(report));
   readonly #keeper: NodeKeeper;
+  readonly #member: ClusterMember;
   readonly #session: ExclusiveSession;
   readonly #timers: PostgresTimerAdministration;
   readonly #consumers: ConsumerSettlements;
   readonly #failure = Promise.withResolvers<SvcError>();
-  readonly #ports = new Set<MessagePort>();
   #measuring: NodeJS.Timeout | undefined;
   /** The module that writes. */
   #writing: NotedModule | undefined;
@@ -135,7 +142,8 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   ): Promise<OpenedPostgres> {
     const opened = new OpenedPostgres(journal, settings);
     try {
-      opened.#heads.advance(await opened.#keeper.join());
+      await opened.#keeper.join();
+      await opened.#member.begin();
       await opened.#begin();
       return opened;
     } catch (error) {
@@ -154,20 +162,31 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     this.location = location;
     this.#journal = journal;
     this.#settings = settings;
-    this.#keeper = new NodeKeeper({
-      connect,
-      membership: new NodeMembership(
-        {
-          uid: this.#node,
-          machine: hostname(),
-          version: RUNTIME_VERSION,
-          fingerprint: settings.fingerprint,
-        },
-        shown,
-      ),
-      lease: this.#lease,
-      table: this.#table,
+    const membership = new NodeMembership(
+      {
+        uid: this.#node,
+        machine: hostname(),
+        version: RUNTIME_VERSION,
+        fingerprint: settings.fingerprint,
+        isExclusive: settings.isExclusive,
+      },
       shown,
+    );
+    const node = { membership, lease: this.#lease, table: this.#table, shown };
+    this.#keeper = new NodeKeeper({
+      ...node,
+      connect,
+      onRenewed: (renewal) => this.#member.renewed(renewal),
+      onJoined: () => this.#member.look(),
+    });
+    this.#member = new ClusterMember({
+      ...node,
+      // Others wait while this node holds the lock of the cluster, so it must not stop there.
+      connect: () => connectDatabase(source, { idleInTransactionMs: IDLE_IN_TRANSACTION_MS }),
+      prepare: noteHistory,
+      id: journal.id,
+      heads: this.#heads,
+      users: this.#users,
     });
     void this.#keeper.lost.then(this.#failure.resolve);
     this.#session = new ExclusiveSession(following());
@@ -186,9 +205,11 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
 
   /** Why nothing can be stored or answered now, as a sentence. It passes once the database can be reached again. */
   get problem(): string | undefined {
-    return this.#lease.isValid
-      ? undefined
-      : `The lease of this instance has ended, because ${this.#journal.shown} cannot be reached.`;
+    return this.#keeper.problem;
+  }
+
+  get cluster(): ClusterMembership {
+    return this.#member;
   }
 
   get followerConnection(): PostgresFollowing {
@@ -223,7 +244,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
 
   connect(slices: PostgresConnection['slices']): PostgresConnection {
     const { port1, port2 } = new MessageChannel();
-    this.#listen(port2);
+    this.#users.add(port2, slices);
     return {
       ...this.followerConnection,
       slices,
@@ -239,7 +260,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
 
   nameControlSocket(path: string): void {
     // Without the name, tools of this machine do not find the host.
-    void this.#keeper.nameControl(path).catch(() => undefined);
+    void this.#member.nameControl(path).catch(() => undefined);
   }
 
   async eventTypes(): Promise<readonly StoredEventType[]> {
@@ -287,8 +308,9 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   async #close(): Promise<void> {
     clearInterval(this.#measuring);
     await Promise.all([this.#session.close(), this.#consumers.close()]);
-    for (const port of this.#ports) port.close();
-    await this.#keeper.leave();
+    this.#users.close();
+    await this.#keeper.close();
+    await this.#member.close();
   }
 
   async #begin(): Promise<void> {
@@ -322,15 +344,18 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     this.#room.measured(bytes, limits.bytesMax);
   }
 
-  #listen(port: MessagePort): void {
-    this.#ports.add(port);
-    port.unref();
-    port.on('close', () => this.#ports.delete(port));
-    port.on('message', (report: UserReport) => {
-      if (report.kind === 'stored')
+  #onReport(report: UserReport): void {
+    switch (report.kind) {
+      case 'stored':
         this.#settings.series.stored(report.appends, report.records, report.tookMs);
-      else if (report.kind === 'ended')
+        break;
+      case 'ended':
         this.#failure.resolve(new SvcError(report.code, report.message));
-    });
+        break;
+      case 'look':
+        this.#member.look();
+        break;
+      case 'released':
+    }
   }
 }

@@ -10,11 +10,13 @@ const TRY_INTERVAL_MS_MIN = 250;
 /** Codes of failures after which it tries again: the journal is in use, or the database is away for a while. */
 const PASSING: ReadonlySet<string> = new Set(['SVC_DATA_IN_USE', 'SVC_JOURNAL_UNAVAILABLE']);
 
+type StandbySettings = Omit<PostgresWriterSettings, 'fingerprint' | 'isExclusive'>;
+
 export class PostgresStandby implements JournalStandby<OpenedPostgres> {
   readonly #location: JournalInDatabase;
-  readonly #settings: Omit<PostgresWriterSettings, 'fingerprint'>;
+  readonly #settings: StandbySettings;
 
-  constructor(location: JournalInDatabase, settings: Omit<PostgresWriterSettings, 'fingerprint'>) {
+  constructor(location: JournalInDatabase, settings: StandbySettings) {
     this.#location = location;
     this.#settings = settings;
   }

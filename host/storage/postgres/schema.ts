@@ -13,13 +13,17 @@ export const JOURNAL_FORMAT = 1;
 
 /** The statements that make the tables of an empty journal. */
 export const TABLES: readonly string[] = [
+  // `version` is raised whenever a node or the owner of a slice changes. `history` identifies the server and its timeline; after it
+  // has changed, nothing is taken from a node until `takeover_from`.
   `CREATE TABLE svc.cluster (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
     id text NOT NULL,
     format integer NOT NULL,
     hash_version integer NOT NULL,
     slices integer NOT NULL,
-    version bigint NOT NULL DEFAULT 0
+    version bigint NOT NULL DEFAULT 0,
+    history text COLLATE "C" NOT NULL DEFAULT '',
+    takeover_from timestamptz NOT NULL DEFAULT clock_timestamp()
   )`,
   // A row for each run of a runtime that uses the journal. It owns slices until the lease ends, by the clock of the database.
   // `renewals` counts the renewals of the lease, so that a copy of a running node is noticed. An exclusive node lets no other join.

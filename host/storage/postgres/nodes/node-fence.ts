@@ -1,7 +1,7 @@
 // NodeFence keeps this node from writing what belongs to no slice after another node has taken over: the transaction locks the row of
 // this node, which a takeover removes. It also keeps this node from writing about slices that it does not own.
 import type { DatabaseSession } from '../database-session.ts';
-import { takenOver } from './node-membership.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /**
  * Locks the row of this node in an open transaction, so that a takeover waits for it. `slices`: those that the node has to own. Rejects
@@ -33,4 +33,12 @@ export function nodeFence(node: () => number, shown: string): NodeFence {
     const [foreign] = await session.query(FOREIGN, [slices, self]);
     if (foreign !== undefined) throw takenOver(shown);
   };
+}
+
+function takenOver(shown: string): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_UNAVAILABLE',
+    `Another instance has taken over from this one, in the journal in ${shown}. Nothing was stored. If the lease of this instance had ended, ` +
+      'it joins again by itself, unless the other one shares the journal with nobody.',
+  );
 }

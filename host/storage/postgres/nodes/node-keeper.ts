@@ -1,124 +1,144 @@
-// NodeKeeper keeps this node a member of those that use a journal: it renews the lease, in the thread that has opened the journal and
-// runs no module, until the node leaves or another one has taken its slices.
+// NodeKeeper keeps this node a member of those that use a journal: it joins, and renews the lease, in the thread that has opened the
+// journal and runs no module. A node whose lease has ended drops everything, and joins again under another number.
 //
-// Invariant: at most one renewal is under way. One that does not come back in time counts for nothing, and its connection is closed.
-import type { SvcError } from '@svc/kit/svc-error';
-import type { DatabaseSession } from '../database-session.ts';
-import { journalFailure } from '../journal-failure.ts';
+// Invariants
+// - At most one renewal is under way. One that does not come back in time counts for nothing, and its connection is closed.
+// - This node joins again only after its lease has ended in the memory of all its threads, and they own nothing.
+// - Nothing else uses the connection, so a renewal waits for no lock but that of this node's row.
+import { setTimeout as delay } from 'node:timers/promises';
+import { SvcError } from '@svc/kit/svc-error';
+import { NOBODY } from '../../cluster-nodes.ts';
+import { NodeConnection, type NodeConnectionNeeds } from './node-connection.ts';
 import { LEASE_MS, type NodeLease, RENEWAL_MS } from './node-lease.ts';
+import { takenOver, type NodeMembership, type Renewal } from './node-membership.ts';
 import type { SliceTable } from './slice-table.ts';
-import { takenOver, type NodeMembership, type TakenSlices } from './node-membership.ts';
 
-export interface NodeKeeperNeeds {
-  /** Makes a connection. Rejects with SvcError. */
-  readonly connect: () => Promise<DatabaseSession>;
+export interface NodeKeeperNeeds extends Pick<NodeConnectionNeeds, 'connect' | 'shown'> {
   readonly membership: NodeMembership;
   readonly lease: NodeLease;
   readonly table: SliceTable;
-  /** Name of the database in messages. */
-  readonly shown: string;
+  /** Called after each renewal. */
+  readonly onRenewed: (renewal: Renewal) => void;
+  /** Called once this node has joined again, and owns nothing yet. */
+  readonly onJoined: () => void;
 }
+
+/** The pause between attempts to join while a node has to be removed first, whose lease has ended, in milliseconds. */
+const JOIN_AGAIN_MS = 200;
 
 export class NodeKeeper {
   readonly #needs: NodeKeeperNeeds;
+  readonly #connection: NodeConnection;
   readonly #lost = Promise.withResolvers<SvcError>();
-  #session: DatabaseSession | undefined;
   #timer: NodeJS.Timeout | undefined;
   #renewing: Promise<void> = Promise.resolve();
   #isLeaving = false;
+  /** Why the last attempt to join again has failed. */
+  #failure: SvcError | undefined;
 
   constructor(needs: NodeKeeperNeeds) {
     this.#needs = needs;
+    this.#connection = new NodeConnection(needs);
   }
 
-  /** Resolves once another node has taken the slices: this one never writes again. */
+  /** Resolves once another node has the journal alone: this one never writes again. */
   get lost(): Promise<SvcError> {
     return this.#lost.promise;
   }
 
-  /** Joins, takes all slices, and renews the lease from then on. Rejects with SVC_DATA_IN_USE, and as connecting does. */
-  async join(): Promise<TakenSlices> {
-    const { connect, membership, lease, table, shown } = this.#needs;
-    try {
-      this.#session = await connect();
-      const renewed = lease.renewal();
-      const { number, taken } = await membership.join(this.#session);
-      renewed();
-      table.join(number);
-      table.assign(taken.map(([slice]) => [slice, number]));
-      this.#schedule(RENEWAL_MS);
-      return taken;
-    } catch (error) {
-      this.#session?.abort();
-      throw journalFailure(error, shown);
+  /** Why this node owns nothing, as a sentence. It passes by itself. */
+  get problem(): string | undefined {
+    const { lease, table, shown } = this.#needs;
+    if (table.self === NOBODY)
+      return (
+        `This instance is no member of the cluster that uses ${shown}, because its lease has ended. It joins again` +
+        (this.#failure === undefined ? '.' : `, and the last attempt has failed: ${this.#failure.message}`)
+      );
+    return lease.isValid
+      ? undefined
+      : `The lease of this instance has ended, because ${shown} cannot be reached.`;
+  }
+
+  /** Joins, and renews the lease from then on. Rejects with SVC_DATA_IN_USE, and as connecting does. */
+  async join(): Promise<void> {
+    const endMs = performance.now() + 2 * LEASE_MS;
+    while (!(await this.#join())) {
+      if (performance.now() > endMs) throw notRemoved(this.#needs.shown);
+      await delay(JOIN_AGAIN_MS);
     }
+    this.#schedule(RENEWAL_MS);
   }
 
-  /** Names the socket by which tools of this machine reach this node. */
-  async nameControl(path: string): Promise<void> {
-    await this.#use((session) => this.#needs.membership.nameControl(session, path));
-  }
-
-  /** Gives up the slices, so that the next node need not wait. A database that cannot be reached sees the lease end. */
-  async leave(): Promise<void> {
+  /** Stops renewing, ends the lease, and closes the connection. */
+  async close(): Promise<void> {
     this.#isLeaving = true;
     clearTimeout(this.#timer);
     await this.#renewing;
     this.#needs.lease.end();
-    await this.#use((session) => this.#needs.membership.leave(session)).catch(() => undefined);
-    await this.#session?.close();
+    await this.#connection.close();
+  }
+
+  async #join(): Promise<boolean> {
+    const { membership, lease, table } = this.#needs;
+    const renewed = lease.renewal();
+    const number = await this.#connection.use((session) => membership.join(session));
+    if (number === undefined) return false;
+    table.join(number);
+    renewed();
+    return true;
   }
 
   #schedule(afterMs: number): void {
     this.#timer = setTimeout(() => {
-      this.#renewing = this.#renew();
+      this.#renewing = this.#keep();
     }, afterMs);
   }
 
-  async #renew(): Promise<void> {
-    const { membership, lease } = this.#needs;
+  async #keep(): Promise<void> {
     const startedMs = performance.now();
+    const { table } = this.#needs;
+    if (table.self !== NOBODY) await this.#renew();
+    if (table.self === NOBODY) await this.#joinAgain();
+    if (this.#isLeaving) return;
+    this.#schedule(Math.max(RENEWAL_MS / 10, RENEWAL_MS - (performance.now() - startedMs)));
+  }
+
+  async #renew(): Promise<void> {
+    const { membership, lease, table, onRenewed } = this.#needs;
     const renewed = lease.renewal();
     try {
-      const isOwner = await this.#use((session) => membership.renew(session));
-      if (!isOwner) {
+      const renewal = await this.#connection.use((session) => membership.renew(session));
+      if (renewal === undefined) {
         lease.end();
-        this.#lost.resolve(takenOver(this.#needs.shown));
-        return;
+        table.join(NOBODY);
+      } else {
+        renewed();
+        onRenewed(renewal);
       }
-      renewed();
     } catch {
       // The next attempt follows. Until one succeeds, the lease runs out.
     }
-    if (!this.#isLeaving)
-      this.#schedule(Math.max(RENEWAL_MS / 10, RENEWAL_MS - (performance.now() - startedMs)));
   }
 
-  /** Uses the connection, which is made if it was lost, and closed if the answer does not come. Rejects with SvcError. */
-  async #use<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T> {
-    let isLate = false;
-    const late = setTimeout(() => {
-      isLate = true;
-      this.#session?.abort();
-    }, LEASE_MS);
+  async #joinAgain(): Promise<void> {
+    if (this.#isLeaving) return;
     try {
-      this.#session ??= await this.#connect();
-      if (isLate) this.#session.abort();
-      return await use(this.#session);
+      if (!(await this.#join())) return;
+      this.#failure = undefined;
+      this.#needs.onJoined();
     } catch (error) {
-      this.#session?.abort();
-      this.#session = undefined;
-      throw journalFailure(error, this.#needs.shown);
-    } finally {
-      clearTimeout(late);
+      this.#failure = error as SvcError;
+      const { membership, shown } = this.#needs;
+      if (membership.isExclusive && this.#failure.code === 'SVC_DATA_IN_USE')
+        this.#lost.resolve(takenOver(shown));
     }
   }
+}
 
-  async #connect(): Promise<DatabaseSession> {
-    const session = await this.#needs.connect();
-    void session.ended.then(() => {
-      if (this.#session === session) this.#session = undefined;
-    });
-    return session;
-  }
+function notRemoved(shown: string): SvcError {
+  return new SvcError(
+    'SVC_DATA_IN_USE',
+    `The journal in ${shown} was used by another runtime, whose lease has ended, and which cannot be removed: a transaction that it ` +
+      'has begun has not ended. Try again, or look for that transaction at the server.',
+  );
 }

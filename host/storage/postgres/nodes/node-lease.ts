@@ -12,6 +12,8 @@ import { machineMs } from '../../../system.ts';
 export const LEASE_MS = 5_000;
 /** The database lets it last so much longer, because the clocks of two machines do not run equally fast, in milliseconds. */
 export const CLOCK_DRIFT_MS = 100;
+/** SQL: the time at which a lease ends that is given now. */
+export const LEASE_SQL = `clock_timestamp() + interval '${LEASE_MS + CLOCK_DRIFT_MS} milliseconds'`;
 /** How often it is renewed, in milliseconds. */
 export const RENEWAL_MS = 1_000;
 

@@ -1,18 +1,18 @@
-// NodeMembership is this run of the runtime among those that use a journal: its row, and the slices that it owns. All that changes
-// who owns slices locks the row of the cluster first, so that such changes come one after the other.
+// NodeMembership is this node in the database: its row, and the statements by which it takes slices and hands them over.
 //
 // Invariants
-// - A slice is only taken from a node whose lease has ended, by the clock of the database. The row of that node is locked before, so
-//   that no renewal comes between, and removed, so that it never renews its lease again.
-// - A lease that has ended is only renewed while this node still owns all its slices: nobody has written meanwhile.
+// - A slice is only taken from a node whose lease has ended, by the clock of the database: its row is removed before, so that it never
+//   renews its lease again. A row that another transaction has locked is left alone until later.
+// - A lease that has ended is not renewed: the node joins again under another number.
+// - A renewal names the renewals before it, so that of a node and a copy of its memory only one goes on.
 // - An epoch that was given is never given again.
-import { SLICE_COUNT } from '@svc/model/slice';
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
+import { NOBODY, type NodeAddress } from '../../cluster-nodes.ts';
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Row, Statement } from '../database-session.ts';
-import { NOBODY } from '../../cluster-nodes.ts';
-import { CLOCK_DRIFT_MS, LEASE_MS } from './node-lease.ts';
+import { changeCluster } from './cluster-transaction.ts';
+import { LEASE_SQL } from './node-lease.ts';
 
 /** This node, as others see it. */
 export interface NodeIdentity {
@@ -24,58 +24,107 @@ export interface NodeIdentity {
   readonly version: string;
   /** Fingerprint of the module that the node runs. */
   readonly fingerprint: string;
+  /** Whether no other node may use the journal meanwhile. */
+  readonly isExclusive: boolean;
 }
 
-const LEASE = `clock_timestamp() + interval '${LEASE_MS + CLOCK_DRIFT_MS} milliseconds'`;
-const LOCK: Statement = { text: 'UPDATE svc.cluster SET version = version + 1' };
-const LIVE_OWNER: Statement = {
-  text: `WITH others AS MATERIALIZED (SELECT * FROM svc.node ORDER BY number FOR UPDATE)
-    SELECT n.machine, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8
-    FROM others n
-    WHERE n.lease_until > clock_timestamp()
-      AND EXISTS (SELECT FROM svc.slice s WHERE s.owner = n.number)
-    ORDER BY 2 DESC LIMIT 1`,
+/** The row is this node's own, unless a copy of the node has gone on. */
+const REMOVE: Statement = {
+  text: 'DELETE FROM svc.node WHERE number = $1 AND renewals BETWEEN $2 AND $3 RETURNING 1',
+};
+/** A node that has joined without knowing it has renewed nothing. */
+const REMOVE_UNKNOWN: Statement = {
+  text: 'DELETE FROM svc.node WHERE uid = $1 AND number > $2 AND renewals = 0',
+};
+const REMOVE_DEAD: Statement = {
+  text: `WITH dead AS (
+      SELECT number FROM svc.node WHERE lease_until <= clock_timestamp() AND number <> $1
+      ORDER BY number FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM svc.node n USING dead d WHERE n.number = d.number RETURNING n.number`,
+};
+const HINDRANCE: Statement = {
+  text: `SELECT n.machine, n.fingerprint, n.is_exclusive,
+      (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8
+    FROM svc.node n WHERE n.is_exclusive OR $1 OR n.fingerprint <> $2
+    ORDER BY n.lease_until DESC LIMIT 1`,
 };
 const JOIN: Statement = {
-  text: `INSERT INTO svc.node (uid, status, lease_until, is_exclusive, machine, version, fingerprint)
-    VALUES ($1, 'joining', ${LEASE}, true, $2, $3, $4) RETURNING number`,
-};
-const REMOVE_OTHERS: Statement = { text: 'DELETE FROM svc.node WHERE number <> $1' };
-const TAKE: Statement = {
-  text: `WITH locked AS (SELECT slice FROM svc.slice ORDER BY slice FOR UPDATE)
-    UPDATE svc.slice s SET owner = $1, epoch = s.epoch + 1 FROM locked l WHERE s.slice = l.slice
-    RETURNING s.slice, s.head`,
+  text: `INSERT INTO svc.node (uid, status, lease_until, is_exclusive, machine, host, port, version, fingerprint, control)
+    VALUES ($1, $2, ${LEASE_SQL}, $3, $4, $5, $6, $7, $8, $9) RETURNING number`,
 };
 const RENEW: Statement = {
   name: 'renew',
-  text: `UPDATE svc.node SET lease_until = ${LEASE}
-    WHERE number = $1 AND lease_until > clock_timestamp() RETURNING number`,
+  text: `WITH renewed AS (
+      UPDATE svc.node SET lease_until = ${LEASE_SQL}, renewals = renewals + 1
+      WHERE number = $1 AND renewals BETWEEN $2 AND $3 AND lease_until > clock_timestamp()
+      RETURNING renewals
+    )
+    SELECT r.renewals, c.version,
+      (SELECT (extract(epoch FROM min(n.lease_until) - clock_timestamp()) * 1000)::int8
+        FROM svc.node n WHERE n.number <> $1)
+    FROM renewed r, svc.cluster c`,
 };
-const RENEW_LATE: Statement = {
-  text: `UPDATE svc.node SET lease_until = ${LEASE}
-    WHERE number = $1 AND ${SLICE_COUNT} = (SELECT count(*) FROM svc.slice s WHERE s.owner = $1)
-    RETURNING number`,
+const TAKE: Statement = {
+  text: `WITH free AS (
+      SELECT s.slice FROM svc.slice s
+      WHERE s.slice = ANY($2::int2[]) AND NOT EXISTS (SELECT FROM svc.node o WHERE o.number = s.owner)
+        AND EXISTS (SELECT FROM svc.node n
+          WHERE n.number = $1 AND n.status <> 'leaving' AND n.lease_until > clock_timestamp())
+      ORDER BY s.slice FOR UPDATE OF s SKIP LOCKED
+    )
+    UPDATE svc.slice s SET owner = $1, epoch = s.epoch + 1 FROM free f WHERE s.slice = f.slice
+    RETURNING s.slice, s.head`,
+};
+const HAND_OVER: Statement = {
+  text: `WITH mine AS (
+      SELECT s.slice, n.number AS next FROM unnest($2::int2[], $3::int8[]) w(slice, next)
+      JOIN svc.slice s ON s.slice = w.slice AND s.owner = $1
+      JOIN svc.node n ON n.number = w.next AND n.status = 'up' AND n.lease_until > clock_timestamp()
+      ORDER BY s.slice FOR UPDATE OF s SKIP LOCKED
+    )
+    UPDATE svc.slice s SET owner = m.next, epoch = s.epoch + 1 FROM mine m WHERE s.slice = m.slice
+    RETURNING s.slice, s.owner`,
+};
+const SERVE: Statement = {
+  text: `UPDATE svc.node SET status = 'up', host = $2, port = $3
+    WHERE number = $1 AND status = 'joining' RETURNING 1`,
+};
+const LEAVE: Statement = {
+  text: `UPDATE svc.node SET status = 'leaving' WHERE number = $1 AND status <> 'leaving' RETURNING 1`,
 };
 const NAME_CONTROL: Statement = { text: 'UPDATE svc.node SET control = $2 WHERE number = $1' };
-const GIVE_UP: Statement = {
-  text: `WITH mine AS (SELECT slice FROM svc.slice WHERE owner = $1 ORDER BY slice FOR UPDATE)
-    UPDATE svc.slice s SET owner = NULL FROM mine WHERE s.slice = mine.slice`,
+const RELINQUISH: Statement = {
+  text: `WITH mine AS (
+      SELECT slice FROM svc.slice WHERE owner = $1 ORDER BY slice FOR UPDATE SKIP LOCKED
+    )
+    UPDATE svc.slice s SET owner = NULL FROM mine m WHERE s.slice = m.slice`,
 };
-const LEAVE: Statement = { text: 'DELETE FROM svc.node WHERE number = $1' };
 
-/** The slices of a journal that this node has taken, with the number of the last record of each. */
+/** Slices, each with the number of its last record. */
 export type TakenSlices = readonly (readonly [slice: number, head: number])[];
+/** Slices, each with the number of a node. */
+export type SliceOwners = readonly (readonly [slice: number, node: number])[];
 
-/** A node that has joined, and owns all slices. */
-export interface JoinedNode {
-  readonly number: number;
-  readonly taken: TakenSlices;
+/** A renewal of the lease, and what it has shown. */
+export interface Renewal {
+  /** The version of the cluster. */
+  readonly version: number;
+  /** When the first lease of another node ends, in milliseconds; undefined: there is no other node. */
+  readonly othersLeftMs: number | undefined;
 }
 
 export class NodeMembership {
   readonly #node: NodeIdentity;
   readonly #shown: string;
   #number = NOBODY;
+  #renewals = 0;
+  /** The number of renewals since then that may have been carried out. */
+  #unsureRenewals = 0;
+  /** Whether an attempt to join may have been carried out, whose number is not known. */
+  #mayHaveJoined = false;
+  #address: NodeAddress | undefined;
+  #control: string | undefined;
 
   /** `shown`: name of the database in messages. */
   constructor(node: NodeIdentity, shown: string) {
@@ -83,95 +132,149 @@ export class NodeMembership {
     this.#shown = shown;
   }
 
-  /**
-   * Joins, and takes all slices. Rejects with SVC_DATA_IN_USE while another node that owns slices has a lease, and with
-   * DatabaseFailure.
-   */
-  async join(session: DatabaseSession): Promise<JoinedNode> {
-    const { uid, machine, version, fingerprint } = this.#node;
-    const joined = await transaction(session, async () => {
-      await session.query(LOCK);
-      const [owner] = await session.query(LIVE_OWNER);
-      if (owner !== undefined) throw this.#inUse(owner);
-      const [row] = await session.query(JOIN, [uid, machine, version, fingerprint]);
-      const number = row![0] as number;
-      const taken = (await session.query(TAKE, [number])) as unknown as TakenSlices;
-      await session.query(REMOVE_OTHERS, [number]);
-      return { number, taken };
-    });
-    this.#number = joined.number;
-    return joined;
+  get isExclusive(): boolean {
+    return this.#node.isExclusive;
   }
 
   /**
-   * Renews the lease. Returns whether this node still owns its slices; it never does again if it does not. Rejects with
-   * DatabaseFailure.
+   * Joins, again if this node was one before, which it must not use any more. Returns its number; undefined: the lease of a node that
+   * keeps it out has ended, and nobody may remove that one yet. Rejects with SVC_DATA_IN_USE, and with DatabaseFailure.
    */
-  async renew(session: DatabaseSession): Promise<boolean> {
-    const inTime = await session.query(RENEW, [this.#number]);
-    if (inTime.length > 0) return true;
-    return transaction(session, async () => {
-      await session.query(LOCK);
-      return (await session.query(RENEW_LATE, [this.#number])).length > 0;
+  async join(session: DatabaseSession): Promise<number | undefined> {
+    let number: number | undefined;
+    try {
+      number = await changeCluster(session, (mayTake) => this.#joinLocked(session, mayTake));
+    } catch (error) {
+      this.#mayHaveJoined ||= error instanceof DatabaseFailure && error.outcome === 'unknown';
+      throw error;
+    }
+    if (number !== undefined) [this.#number, this.#renewals, this.#unsureRenewals] = [number, 0, 0];
+    this.#mayHaveJoined = false;
+    return number;
+  }
+
+  /**
+   * Renews the lease. Returns undefined if that was too late, or another node has this node's number: it never owns anything again
+   * under this number. Rejects with DatabaseFailure.
+   */
+  async renew(session: DatabaseSession): Promise<Renewal | undefined> {
+    const known = this.#known();
+    this.#unsureRenewals++;
+    let rows: readonly Row[];
+    try {
+      rows = await session.query(RENEW, known);
+    } catch (error) {
+      if (error instanceof DatabaseFailure && error.outcome === 'not-done') this.#unsureRenewals--;
+      throw error;
+    }
+    const [row] = rows as readonly (readonly [number, number, number | null])[];
+    if (row === undefined) return undefined;
+    const [renewals, version, othersLeftMs] = row;
+    [this.#renewals, this.#unsureRenewals] = [renewals, 0];
+    return { version, othersLeftMs: othersLeftMs ?? undefined };
+  }
+
+  /**
+   * Removes nodes whose leases have ended, and takes those of the slices that no node owns. Returns the slices that were taken;
+   * undefined: nothing has changed. Rejects with DatabaseFailure.
+   */
+  take(session: DatabaseSession, slices: readonly number[]): Promise<TakenSlices | undefined> {
+    return changeCluster(session, async (mayTake) => {
+      const removed = mayTake ? await session.query(REMOVE_DEAD, [this.#number]) : [];
+      const taken = await session.query(TAKE, [this.#number, slices]);
+      return removed.length + taken.length > 0 ? (taken as unknown as TakenSlices) : undefined;
     });
+  }
+
+  /** Hands slices over to nodes that serve. Returns those that have another owner now. Rejects with DatabaseFailure. */
+  async handOver(session: DatabaseSession, slices: SliceOwners): Promise<SliceOwners> {
+    const columns = [slices.map(([slice]) => slice), slices.map(([, next]) => next)] as const;
+    const moved = await changeCluster(session, async () => {
+      const rows = await session.query(HAND_OVER, [this.#number, ...columns]);
+      return rows.length > 0 ? (rows as unknown as SliceOwners) : undefined;
+    });
+    return moved ?? [];
+  }
+
+  /** Notes where this node serves. It does so again whenever it joins. Rejects with DatabaseFailure. */
+  async serve(session: DatabaseSession, address: NodeAddress): Promise<void> {
+    this.#address = address;
+    const { host, port } = address;
+    await this.#change(session, SERVE, [this.#number, host, port]);
+  }
+
+  /** Lets other nodes know that this one gets nothing any more. Rejects with DatabaseFailure. */
+  async announceLeave(session: DatabaseSession): Promise<void> {
+    await this.#change(session, LEAVE, [this.#number]);
   }
 
   /** Names the socket by which tools of this machine reach this node. Rejects with DatabaseFailure. */
   async nameControl(session: DatabaseSession, path: string): Promise<void> {
+    this.#control = path;
     await session.query(NAME_CONTROL, [this.#number, path]);
   }
 
-  /** Gives up the slices, and leaves: the next node needs not wait for the lease to end. Rejects with DatabaseFailure. */
+  /** Gives up all slices, and removes this node: nobody needs to wait for its lease to end. Rejects with DatabaseFailure. */
   async leave(session: DatabaseSession): Promise<void> {
-    await transaction(session, async () => {
-      await session.query(LOCK);
-      await session.query(GIVE_UP, [this.#number]);
-      await session.query(LEAVE, [this.#number]);
+    if (this.#number === NOBODY) return;
+    await changeCluster(session, async () => {
+      if ((await session.query(REMOVE, this.#known())).length === 0) return undefined;
+      await session.query(RELINQUISH, [this.#number]);
+      return true;
     });
   }
 
-  #inUse([machine, leftMs]: Row): SvcError {
+  async #joinLocked(session: DatabaseSession, mayTake: boolean): Promise<number | undefined> {
+    const { uid, machine, version, fingerprint, isExclusive } = this.#node;
+    await session.query(REMOVE, this.#known());
+    if (this.#mayHaveJoined) await session.query(REMOVE_UNKNOWN, [uid, this.#number]);
+    if (mayTake) await session.query(REMOVE_DEAD, [NOBODY]);
+    const [hindrance] = await session.query(HINDRANCE, [isExclusive, fingerprint]);
+    if (hindrance !== undefined && (hindrance[3] as number) > 0) throw this.#inUse(hindrance);
+    if (hindrance !== undefined) return undefined;
+    const { host = null, port = null } = this.#address ?? {};
+    const status = this.#address === undefined ? 'joining' : 'up';
+    const control = this.#control ?? null;
+    const values = [uid, status, isExclusive, machine, host, port, version, fingerprint, control];
+    return (await session.query(JOIN, values))[0]![0] as number;
+  }
+
+  async #change(
+    session: DatabaseSession,
+    statement: Statement,
+    values: readonly (string | number)[],
+  ): Promise<void> {
+    await changeCluster(session, async () =>
+      (await session.query(statement, values)).length > 0 ? true : undefined,
+    );
+  }
+
+  /** The number of this node, and between which numbers its renewals are. */
+  #known(): readonly [number: number, least: number, most: number] {
+    return [this.#number, this.#renewals, this.#renewals + this.#unsureRenewals];
+  }
+
+  #inUse([machine, fingerprint, isOtherExclusive, leftMs]: Row): SvcError {
+    const { isExclusive, fingerprint: own } = this.#node;
+    const lease = `on ${printable(String(machine))}, whose lease has ${String(leftMs)} ms left`;
+    if (isExclusive || isOtherExclusive === true)
+      return new SvcError(
+        'SVC_DATA_IN_USE',
+        `The journal in ${this.#shown} is used by another runtime, ${lease}. Stop it, or start this one as its standby.`,
+      );
     return new SvcError(
       'SVC_DATA_IN_USE',
-      `The journal in ${this.#shown} is used by another runtime, on ${printable(String(machine))}, whose lease has ` +
-        `${String(leftMs)} ms left. Stop it, or start this one as its standby.`,
+      `The journal in ${this.#shown} is used by a runtime with another module, ${lease}: that one has the fingerprint ` +
+        `${printable(String(fingerprint))}, and this one ${own}. Stop all runtimes with the other module first.`,
     );
   }
 }
 
-/** Returns why a node does not write any more. */
+/** Returns why a node that lets no other one use the journal does not write any more. */
 export function takenOver(shown: string): SvcError {
   return new SvcError(
     'SVC_JOURNAL_UNAVAILABLE',
     `Another runtime has taken over the journal in ${shown}, because the lease of this one had ended. Start the service again ` +
       'once the other one has stopped.',
   );
-}
-
-/** How often a transaction is carried out that met a conflict: a group of the former owner may lock slices in another order. */
-const ATTEMPTS_MAX = 5;
-
-/** Carries out statements as one transaction. Rejects as `work` does, after the transaction was rolled back. */
-async function transaction<T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await attempted(session, work);
-    } catch (error) {
-      const mayPass = error instanceof DatabaseFailure && error.isRetryable;
-      if (!mayPass || attempt === ATTEMPTS_MAX) throw error;
-    }
-}
-
-async function attempted<T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> {
-  await session.query({ text: 'BEGIN' });
-  let result: T;
-  try {
-    result = await work();
-  } catch (error) {
-    // If the connection is lost, the server rolls back.
-    await session.query({ text: 'ROLLBACK' }).catch(() => undefined);
-    throw error;
-  }
-  await session.query({ text: 'COMMIT' });
-  return result;
 }

@@ -1,0 +1,69 @@
+// NodeConnection is a connection by which the thread that keeps the membership uses the database. It is made with the first use, and
+// again with the next one after it was lost.
+//
+// Invariant: a use that takes longer than a lease has failed, and its connection is closed.
+import type { DatabaseSession } from '../database-session.ts';
+import { journalFailure } from '../journal-failure.ts';
+import { LEASE_MS } from './node-lease.ts';
+
+export interface NodeConnectionNeeds {
+  /** Makes a connection. Rejects with SvcError. */
+  readonly connect: () => Promise<DatabaseSession>;
+  /** Uses each connection before others do. Rejects with DatabaseFailure. */
+  readonly prepare?: (session: DatabaseSession) => Promise<void>;
+  /** Name of the database in messages. */
+  readonly shown: string;
+}
+
+export class NodeConnection {
+  readonly #needs: NodeConnectionNeeds;
+  #session: DatabaseSession | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(needs: NodeConnectionNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Calls a function with the connection, after the calls before. Rejects with SvcError. */
+  use<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T> {
+    const used = this.#last.then(() => this.#use(use));
+    this.#last = used.catch(() => undefined);
+    return used;
+  }
+
+  /** Waits for the calls that were made, and closes the connection. */
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#session?.close();
+  }
+
+  async #use<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T> {
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      this.#session?.abort();
+    }, LEASE_MS);
+    try {
+      const session = this.#session ?? (await this.#connect());
+      if (isLate) session.abort();
+      return await use(session);
+    } catch (error) {
+      this.#session?.abort();
+      this.#session = undefined;
+      throw journalFailure(error, this.#needs.shown);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  async #connect(): Promise<DatabaseSession> {
+    const { connect, prepare } = this.#needs;
+    const session = await connect();
+    this.#session = session;
+    void session.ended.then(() => {
+      if (this.#session === session) this.#session = undefined;
+    });
+    await prepare?.(session);
+    return session;
+  }
+}
