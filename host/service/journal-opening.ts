@@ -50,7 +50,14 @@ export async function openJournalFor(
   }: JournalOpening,
 ): Promise<OpenedJournal> {
   const journal = await (open?.(fingerprint) ??
-    openJournal(location, { fingerprint, isExclusive, limits, timerLimits, series, ...(warn && { warn }) }));
+    openJournal(location, {
+      fingerprint,
+      isExclusive,
+      limits,
+      timerLimits,
+      series,
+      ...(warn && { warn }),
+    }));
   try {
     if (ignoreComponents !== undefined)
       await checkEventTypes(journal, descriptor, ignoreComponents, words);

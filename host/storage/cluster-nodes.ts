@@ -48,6 +48,10 @@ export interface ClusterMembership {
    * seconds: whoever delivers their events and fires their timers stops before.
    */
   beforeRelease(stop: (slices: readonly number[]) => Promise<void>): void;
+  /** The slices that this node owns, in ascending order. */
+  own(): readonly number[];
+  /** Calls a listener whenever the owner of a slice has changed, whoever has changed it. */
+  onTable(listener: () => void): void;
   /** Makes this node `Up`, because it serves at an address: from now on others hand their slices over to it. */
   serve(address: NodeAddress): Promise<void>;
   /** Hands over all slices to other nodes, if there are any, and resolves once this is done, or after `timeoutMs`. Never rejects. */

@@ -6,7 +6,6 @@ import type { Awaitable } from '@svc/model/call';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { TimerLimits } from '@svc/model/timer-limits';
 import type { ClusterMembership } from './cluster-nodes.ts';
-import type { ClusterMembership } from './cluster-nodes.ts';
 import type { FollowerConnection } from './follower-connection.ts';
 import type { JournalConnection } from './journal-connection.ts';
 import type { JournalContents } from './journal-contents.ts';
@@ -28,8 +27,6 @@ export interface OpenedJournal extends JournalContents, TimerAdministration, Con
   readonly failure: Promise<SvcError>;
   /** The data with which a thread follows the journal. */
   readonly followerConnection: FollowerConnection;
-  /** The nodes that write the journal; undefined: this process is the only one. */
-  readonly cluster?: ClusterMembership | undefined;
   /** Shared memory of the alarm that wakes the thread that fires timers (timer-alarm.ts). */
   readonly alarm: SharedArrayBuffer;
   /** Resolves once there may be timers: at once if the journal had some, otherwise when the first one is stored. */

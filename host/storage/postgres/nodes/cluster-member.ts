@@ -47,6 +47,7 @@ export class ClusterMember implements ClusterMembership {
   readonly #connection: NodeConnection;
   readonly #nodesListeners: (() => void)[] = [];
   readonly #ownersListeners: (() => void)[] = [];
+  readonly #tableListeners: (() => void)[] = [];
   readonly #stops: ((slices: readonly number[]) => Promise<void>)[] = [];
   readonly #left = Promise.withResolvers<void>();
   #nodes: readonly ClusterNode[] = [];
@@ -87,6 +88,14 @@ export class ClusterMember implements ClusterMembership {
 
   onOwners(listener: () => void): void {
     this.#ownersListeners.push(listener);
+  }
+
+  own(): readonly number[] {
+    return this.#needs.table.own();
+  }
+
+  onTable(listener: () => void): void {
+    this.#tableListeners.push(listener);
   }
 
   beforeRelease(stop: (slices: readonly number[]) => Promise<void>): void {
@@ -186,11 +195,11 @@ export class ClusterMember implements ClusterMembership {
   }
 
   #note(rows: ClusterRows): void {
-    const { table, heads } = this.#needs;
+    const { heads } = this.#needs;
     const { self } = this;
     this.#version = rows.version;
     heads.advance(rows.heads.entries());
-    table.assign(ownersOf(rows, self));
+    this.#assign(ownersOf(rows, self));
     const others = rows.nodes.filter(({ number, status }) => number !== self && status !== 'Down');
     if (others.length > 0)
       this.#lookAtEnd(Math.min(...others.map(({ leaseLeftMs }) => leaseLeftMs)));
@@ -215,12 +224,12 @@ export class ClusterMember implements ClusterMembership {
   }
 
   async #take({ taken: wanted, hasDead }: ClusterPlan): Promise<void> {
-    const { membership, table, heads } = this.#needs;
+    const { membership, heads } = this.#needs;
     this.#isIncomplete = wanted.length > 0;
     if (wanted.length === 0 && !hasDead) return;
     const { self } = this;
     const taken = await this.#change((session) => membership.take(session, wanted));
-    if (this.self === self) table.assign((taken ?? []).map(([slice]) => [slice, self]));
+    if (this.self === self) this.#assign((taken ?? []).map(([slice]) => [slice, self]));
     heads.advance(taken ?? []);
     this.#isIncomplete = (taken ?? []).length < wanted.length;
     if (taken === undefined || this.#isIncomplete) this.#lookAfter(LOOK_AGAIN_MS);
@@ -249,14 +258,14 @@ export class ClusterMember implements ClusterMembership {
 
   /** Hands slices over that were released. Returns those that belong to other nodes now. */
   async #moved(batch: SliceOwners): Promise<SliceOwners> {
-    const { membership, table } = this.#needs;
+    const { membership } = this.#needs;
     const { self } = this;
     try {
       const moved = await this.#change((session) => membership.handOver(session, batch));
-      if (this.self === self) table.assign(moved);
+      if (this.self === self) this.#assign(moved);
       return moved;
     } catch (error) {
-      if (this.self === self) table.assign(batch.map(([slice]) => [slice, NOBODY]));
+      if (this.self === self) this.#assign(batch.map(([slice]) => [slice, NOBODY]));
       throw error;
     }
   }
@@ -270,14 +279,20 @@ export class ClusterMember implements ClusterMembership {
     }
   }
 
+  #assign(owners: SliceOwners): void {
+    const { table } = this.#needs;
+    const { version } = table;
+    table.assign(owners);
+    if (table.version !== version) for (const listener of this.#tableListeners) listener();
+  }
+
   #announceOwners(): void {
     for (const listener of this.#ownersListeners) listener();
   }
 
   /** Looks when the lease of another node ends, unless that comes after the next renewal. */
   #lookAtEnd(leftMs: number): void {
-    if (leftMs <= RENEWAL_MS + LOOK_AGAIN_MS)
-      this.#lookAfter(Math.max(0, leftMs) + LEASE_END_MS);
+    if (leftMs <= RENEWAL_MS + LOOK_AGAIN_MS) this.#lookAfter(Math.max(0, leftMs) + LEASE_END_MS);
   }
 
   #lookAfter(afterMs: number): void {

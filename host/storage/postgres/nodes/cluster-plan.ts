@@ -20,9 +20,13 @@ export function planOf({ nodes, owners, pauseMs }: ClusterRows, self: number): C
   const isOfSelf = ({ number }: { readonly number: number }): boolean => number === self;
   const own = nodes.find(isOfSelf);
   if (own === undefined || own.status === 'Down') return NOTHING;
-  const alive = new Set(nodes.filter(({ status }) => status !== 'Down').map(({ number }) => number));
+  const alive = new Set(
+    nodes.filter(({ status }) => status !== 'Down').map(({ number }) => number),
+  );
   const dead = new Set(nodes.map(({ number }) => number).filter((number) => !alive.has(number)));
-  const serving = new Set(nodes.filter(({ status }) => status === 'Up').map(({ number }) => number));
+  const serving = new Set(
+    nodes.filter(({ status }) => status === 'Up').map(({ number }) => number),
+  );
   const shares = new SliceShares(nodes);
   const mayTakeOver = pauseMs === 0;
   const taken: number[] = [];
@@ -40,7 +44,9 @@ export function planOf({ nodes, owners, pauseMs }: ClusterRows, self: number): C
 
 /** Returns the owners of all slices, as calls go by them: a node whose lease has ended owns nothing, unless it is this one. */
 export function ownersOf({ nodes, owners }: ClusterRows, self: number): SliceOwners {
-  const alive = new Set(nodes.filter(({ status }) => status !== 'Down').map(({ number }) => number));
+  const alive = new Set(
+    nodes.filter(({ status }) => status !== 'Down').map(({ number }) => number),
+  );
   alive.add(self);
   return owners.map((owner, slice) => [slice, alive.has(owner) ? owner : NOBODY]);
 }

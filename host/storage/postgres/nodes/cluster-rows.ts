@@ -56,10 +56,7 @@ const STATUSES: Readonly<Record<string, NodeStatus>> = { joining: 'Joining', up:
  * Reads nodes and owners. `isFinal`: waits for changes under way, so that none comes later whose outcome was not known. Rejects with
  * DatabaseFailure, and with SVC_JOURNAL_CORRUPT if slices are missing.
  */
-export async function readCluster(
-  session: DatabaseSession,
-  isFinal = false,
-): Promise<ClusterRows> {
+export async function readCluster(session: DatabaseSession, isFinal = false): Promise<ClusterRows> {
   if (isFinal) await session.query(LOCK);
   const [version, pauseMs, nodes, owners, heads] = (await session.query(READ))[0] as readonly [
     number,

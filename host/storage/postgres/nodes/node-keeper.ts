@@ -52,7 +52,9 @@ export class NodeKeeper {
     if (table.self === NOBODY)
       return (
         `This instance is no member of the cluster that uses ${shown}, because its lease has ended. It joins again` +
-        (this.#failure === undefined ? '.' : `, and the last attempt has failed: ${this.#failure.message}`)
+        (this.#failure === undefined
+          ? '.'
+          : `, and the last attempt has failed: ${this.#failure.message}`)
       );
     return lease.isValid
       ? undefined

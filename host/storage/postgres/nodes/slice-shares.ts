@@ -27,9 +27,7 @@ export class SliceShares {
       .map(({ number }) => number);
     const isUpdating = new Set(staying.map(({ fingerprint }) => fingerprint)).size > 1;
     const nobodyServes = serving.length === 0;
-    this.#keepers = new Set(
-      isUpdating || nobodyServes ? staying.map(({ number }) => number) : [],
-    );
+    this.#keepers = new Set(isUpdating || nobodyServes ? staying.map(({ number }) => number) : []);
   }
 
   /** Returns the number of the node that takes a slice which nobody owns; NOBODY: there is none. */
