@@ -7,6 +7,8 @@
 import type { Journal } from '../engine/needs/journal.ts';
 import type { Leases } from '../engine/needs/leases.ts';
 import type { Awaitable } from '@svc/model/call';
+import type { ClusterSlices } from './cluster-nodes.ts';
+import type { ClusterJournal } from './postgres/attached-postgres.ts';
 import { postgresLeases } from './postgres/nodes/node-lease.ts';
 import type { PostgresConnection } from './postgres/postgres-connection.ts';
 import { attachSqliteJournal } from './sqlite/attached-journal.ts';
@@ -31,6 +33,19 @@ export function leasesOf(connection: JournalConnection): Leases | undefined {
       return undefined;
     case 'postgres':
       return postgresLeases(connection);
+  }
+}
+
+/** Returns the slices of the cluster for the thread that has attached `journal`; undefined: the journal has one writer. */
+export function clusterOf(
+  connection: JournalConnection,
+  journal: Journal,
+): ClusterSlices | undefined {
+  switch (connection.kind) {
+    case 'sqlite':
+      return undefined;
+    case 'postgres':
+      return (journal as ClusterJournal).cluster;
   }
 }
 

@@ -7,12 +7,12 @@ import type { DatabaseSession, Parameter } from './database-session.ts';
 import { outcomeText } from '../outcome-text.ts';
 import { recordValues } from './record-row.ts';
 import { replyChecksum } from './reply-lookups.ts';
-import type { SliceClaims } from './slice-claims.ts';
+import type { SentSlices } from './sent-slices.ts';
 
 /** An append of an entity, and what is stored beside it. */
 export interface SlicedAppend {
   readonly entity: EntityRef;
-  /** The slice that has to be held: that of the entity, or any of the user's own if the append has neither records nor a reply. */
+  /** The slice that has to be held: that of the entity, or any that is claimed if the append has neither records nor a reply. */
   readonly slice: number;
   readonly records: readonly JournalRecord[];
   readonly reply: ReplyToStore | undefined;
@@ -88,7 +88,8 @@ class Columns {
 export interface AppendStatementNeeds {
   /** Number of the module that writes; undefined: the records name none. */
   readonly module: number | undefined;
-  readonly claims: SliceClaims;
+  /** The claims of the slices of the group. */
+  readonly slices: SentSlices;
   /** The types of events that are known to be stored, `component\nmanifest`. */
   readonly types: Set<string>;
 }
@@ -147,12 +148,12 @@ function newTypesOf(
 
 function parametersOf(
   appends: readonly SlicedAppend[],
-  { module, claims }: AppendStatementNeeds,
+  { module, slices }: AppendStatementNeeds,
 ): readonly Parameter[] {
   const asked = new Columns(5);
   const next = new Map<number, number>();
   for (const [slice, count] of recordCounts(appends)) {
-    const { epoch, head, commits } = claims.of(slice);
+    const { epoch, head, commits } = slices.of(slice);
     asked.add(slice, epoch, head, commits, head + count);
     next.set(slice, head);
   }
@@ -182,7 +183,7 @@ function parametersOf(
   return [
     ...asked.values,
     ...firsts.values,
-    claims.node,
+    slices.node,
     ...records.values,
     module ?? null,
     ...kept.values,

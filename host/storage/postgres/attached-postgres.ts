@@ -15,6 +15,7 @@ import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import { sliceOf } from '@svc/model/slice';
 import { SvcError } from '@svc/kit/svc-error';
 import { Occurrences } from '../../schedule/occurrences.ts';
+import type { ClusterSlices } from '../cluster-nodes.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
 import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
@@ -24,6 +25,7 @@ import { SlicePositions } from './feed/slice-positions.ts';
 import { FollowingSession } from './following-session.ts';
 import { GroupCommit } from './group-commit.ts';
 import { JournalRoom } from './journal-room.ts';
+import { AttachedSlices } from './nodes/attached-slices.ts';
 import { SliceTable } from './nodes/slice-table.ts';
 import type { PostgresConnection, UserReport } from './postgres-connection.ts';
 import { ReadingSession } from './reading-session.ts';
@@ -34,15 +36,21 @@ import { PostgresTimerReader } from './timers/timer-reader.ts';
 import { WritingModule } from './writing-module.ts';
 import { WritingSession } from './writing-session.ts';
 
+/** The journal with the owners of its slices. */
+export interface ClusterJournal extends Journal {
+  readonly cluster: ClusterSlices;
+}
+
 /** Returns the journal for the thread that calls this function. It connects with its first use. */
-export function attachPostgresJournal(connection: PostgresConnection): Journal {
+export function attachPostgresJournal(connection: PostgresConnection): ClusterJournal {
   return new AttachedPostgres(connection);
 }
 
-class AttachedPostgres implements Journal {
+class AttachedPostgres implements ClusterJournal {
   readonly positions: Positions;
+  readonly cluster: ClusterSlices;
   readonly #shown: string;
-  readonly #anyOwnSlice: number;
+  readonly #table: SliceTable;
   readonly #writing: WritingSession;
   readonly #following: FollowingSession;
   readonly #port: MessagePort;
@@ -54,35 +62,40 @@ class AttachedPostgres implements Journal {
   #closed: Promise<void> | undefined = undefined;
 
   constructor(connection: PostgresConnection) {
-    const { source, shown, slices, timerLimits, uncertainMs } = connection;
-    const [first, count] = slices;
+    const { source, shown, timerLimits, uncertainMs } = connection;
+    const [first, count] = connection.slices;
+    const slices = Array.from({ length: count }, (_, index) => first + index);
+    const [port] = connection.ports;
+    const table = new SliceTable(connection.owners);
     const heads = new SliceHeads(connection.heads);
     const module = new WritingModule(connection.module);
     const alarm = new TimerAlarm(connection.alarm);
     const clock = { monotonicMs: () => performance.now() };
     const connect = async () => new AnsweringSession(await connectDatabase(source));
-    const claims = new SliceClaims({
-      table: new SliceTable(connection.owners),
-      slices: Array.from({ length: count }, (_, index) => first + index),
-    });
-    this.#shown = shown;
-    this.#anyOwnSlice = first;
-    this.positions = new SlicePositions(heads);
     const report = (sent: UserReport) => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-      connection.ports[0].postMessage(sent);
+      port.postMessage(sent);
     };
-    this.#port = connection.ports[0];
+    const claims = new SliceClaims({ slices, table, onLost: () => report({ kind: 'look' }) });
+    this.#shown = shown;
+    this.#port = port;
+    this.#table = table;
+    this.positions = new SlicePositions(heads);
+    this.cluster = new AttachedSlices({ table, heads, claims, slices, port, report });
     this.#writing = new WritingSession({
       connect,
       claims,
       clock,
       shown,
-      onClaimed: () => heads.advance(claims.heads()),
+      onClaimed: (claimed) => heads.advance(claimed),
       onEnded: ({ code, message }) => report({ kind: 'ended', code, message }),
     });
     this.#following = new FollowingSession({ connect, shown, clock });
-    const sweep = new ReplySweep({ session: this.#following, slices, clock });
+    const sweep = new ReplySweep({
+      session: this.#following,
+      slices: () => slices.filter((slice) => table.acquisitionOf(slice) !== undefined),
+      clock,
+    });
     this.#group = new GroupCommit({
       writing: this.#writing,
       claims,
@@ -99,6 +112,7 @@ class AttachedPostgres implements Journal {
         const { appends, records, tookMs } = group;
         report({ kind: 'stored', appends, records, tookMs });
       },
+      onFound: (found) => heads.advance(found),
     });
     const reading = new ReadingSession(this.#following, this.#writing);
     this.#reads = new EntityReads(reading);
@@ -118,10 +132,10 @@ class AttachedPostgres implements Journal {
       queueMicrotask(() => settled(this.#closedFailure()));
       return;
     }
-    // A detached append has no record, and may be about an entity of any slice. It needs one that this user holds.
-    const slice =
-      beside.isDetached === true ? this.#anyOwnSlice : sliceOf(entity.component, entity.id);
-    this.#group.append({ entity, slice, records, beside, reply: beside.reply, settled });
+    const slice = sliceOf(entity.component, entity.id);
+    const acquisition = this.#table.acquisitionOf(slice);
+    const { reply } = beside;
+    this.#group.append({ entity, slice, acquisition, records, beside, reply, settled });
   }
 
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]> {

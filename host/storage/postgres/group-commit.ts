@@ -4,20 +4,34 @@
 // Invariants
 // - G1 The appends of an entity are stored, and settle, in the order in which they were queued. An append that was queued behind
 //   one that is not stored, or of which that is unknown, fails with it.
-// - G2 An append settles with SVC_CALL_UNCERTAIN only if nobody could find out its outcome in time. The slices are claimed again
-//   before anything of them is read or written.
+// - G2 An append settles with SVC_CALL_UNCERTAIN only if nobody could find out its outcome in time, or another node has written to
+//   its slice since. Slices that the node still owns are claimed again before anything of them is read or written.
 // - G3 A commit is never cancelled.
-import { SvcError } from '@svc/kit/svc-error';
+// - G4 An append is only sent with a claim of the acquisition under which it was queued: nobody else has written since it was decided.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef } from '@svc/model/entity';
 import type { MonotonicClock } from '../../engine/needs/clock.ts';
 import type { Snapshot } from '../../engine/needs/journal.ts';
+import {
+  AppendOutcomes,
+  doesNotFollow,
+  failureBehind,
+  isOfEntity,
+  lostBeforeStored,
+  nameOf,
+  type QueuedAppend,
+  sliceMoved,
+  uncertain,
+} from './append-outcomes.ts';
 import { recordCounts } from './append-statement.ts';
 import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession } from './database-session.ts';
-import { type GroupedAppend, sendGroup } from './group-transaction.ts';
+import { sendGroup, type TransactionOutcome } from './group-transaction.ts';
 import type { JournalRoom } from './journal-room.ts';
 import { journalFailure } from './journal-failure.ts';
-import type { SliceClaims } from './slice-claims.ts';
+import { SentSlices, type SliceOutcome } from './sent-slices.ts';
+import type { Claim, SliceClaims, SliceHead } from './slice-claims.ts';
 import { SnapshotQueue } from './snapshot-queue.ts';
 import type { TimerRules } from './timers/timer-changes.ts';
 import type { WritingSession } from './writing-session.ts';
@@ -31,19 +45,14 @@ const RECORD_BYTES = 300;
 const CONFLICTS_MAX = 8;
 /** SQLSTATE of a conflict with another transaction. */
 const CONFLICT = '40001';
-
-export interface QueuedAppend extends GroupedAppend {
-  readonly settled: (failure?: SvcError) => void;
-}
-
-/** The outcomes of appends that are decided: a failure, or undefined if the append is on disk. */
-type Outcomes = Map<QueuedAppend, SvcError | undefined>;
+/** The pause after an attempt to find out outcomes that has failed, in milliseconds. */
+const FIND_AGAIN_MS = 100;
 
 export interface StoredGroup {
   readonly appends: number;
   readonly records: number;
   /** New heads of slices. */
-  readonly heads: readonly (readonly [slice: number, head: number])[];
+  readonly heads: readonly SliceHead[];
   /** When the earliest timer is fired that was stored, in milliseconds since 1970; Infinity: there is none. */
   readonly earliestMs: number;
   /** Retention of the last reply of the group, in milliseconds; undefined: it has none. */
@@ -66,13 +75,18 @@ export interface GroupCommitNeeds {
   readonly shown: string;
   /** Called with each group that is stored, before its appends settle. */
   readonly onStored: (group: StoredGroup) => void;
+  /** Called with heads of slices that another node owns now, in which a group turned out to be stored, before its appends settle. */
+  readonly onFound: (heads: readonly SliceHead[]) => void;
 }
 
-interface ReadyToSend {
-  readonly session: DatabaseSession;
-  /** Number of the module that writes. */
-  readonly module: number | undefined;
+/** A group whose answer is lost. */
+interface LostGroup {
+  readonly appends: readonly QueuedAppend[];
+  readonly slices: SentSlices;
 }
+
+/** The result of sending a group; undefined: there is no failure. Some appends may still be undecided. */
+type Sending = LostGroup | DatabaseFailure | undefined;
 
 export class GroupCommit {
   readonly #needs: GroupCommitNeeds;
@@ -143,17 +157,19 @@ export class GroupCommit {
   }
 
   /** Settles a group, and fails what was queued behind appends that are not stored. */
-  #settle(group: readonly QueuedAppend[], outcomes: Outcomes): void {
-    const failed = new Set<string>();
-    for (const append of group)
-      if (outcomes.get(append) !== undefined && isOfEntity(append)) failed.add(nameOf(append));
+  #settle(group: readonly QueuedAppend[], outcomes: AppendOutcomes): void {
+    const failed = new Map<string, SvcError>();
+    for (const append of group) {
+      const failure = outcomes.failureOf(append);
+      if (failure !== undefined && isOfEntity(append)) failed.set(nameOf(append), failure);
+    }
     const behind = this.#takeBehind(failed);
-    for (const append of group) append.settled(outcomes.get(append));
-    for (const append of behind) append.settled(notStoredBefore());
+    for (const append of group) append.settled(outcomes.failureOf(append));
+    for (const append of behind) append.settled(failureBehind(append, failed.get(nameOf(append))!));
   }
 
   /** Takes the appends of some entities out of the queue. */
-  #takeBehind(entities: ReadonlySet<string>): readonly QueuedAppend[] {
+  #takeBehind(entities: ReadonlyMap<string, SvcError>): readonly QueuedAppend[] {
     if (entities.size === 0) return [];
     const isBehind = (append: QueuedAppend): boolean =>
       isOfEntity(append) && entities.has(nameOf(append));
@@ -163,136 +179,179 @@ export class GroupCommit {
   }
 
   /** Stores appends, and returns the outcome of each. */
-  async #store(appends: readonly QueuedAppend[]): Promise<Outcomes> {
-    const outcomes: Outcomes = new Map();
+  async #store(appends: readonly QueuedAppend[]): Promise<AppendOutcomes> {
+    const outcomes = new AppendOutcomes(appends);
     this.#failWithoutRoom(appends, outcomes);
-    failHoles(appends, outcomes);
+    outcomes.failHoles();
     await this.#decide(appends, outcomes);
     return outcomes;
   }
 
   /** Stores those of the appends that are not decided yet, and notes their outcomes. */
-  async #decide(appends: readonly QueuedAppend[], outcomes: Outcomes): Promise<void> {
-    for (let conflicts = 0; ;) {
-      const left = appends.filter((append) => !outcomes.has(append));
-      if (left.length === 0) return;
-      const ready = await this.#ready(left, outcomes);
-      if (ready === undefined) return;
-      const { session } = ready;
-      const before = this.#needs.claims.commits(left);
+  async #decide(appends: readonly QueuedAppend[], outcomes: AppendOutcomes): Promise<void> {
+    const { writing, shown, module } = this.#needs;
+    for (let conflicts = 0; outcomes.undecided(appends).length > 0;) {
+      let sending: Sending;
       try {
-        await this.#send(ready, left, outcomes);
+        const number = await module();
+        sending = await writing.alone((session) => this.#send(session, number, appends, outcomes));
       } catch (error) {
-        if (!(error instanceof DatabaseFailure)) throw error;
-        if (error.outcome === 'unknown') {
-          this.#needs.writing.drop(session);
-          await this.#findOutcomes(left, before, outcomes);
-        } else if (!mayPass(error) || ++conflicts > CONFLICTS_MAX)
-          await this.#refused(left, error, outcomes);
+        // The connection is not there, or the module is not: nothing was sent.
+        outcomes.failAll(appends, journalFailure(error, shown));
+        return;
       }
+      if (sending instanceof DatabaseFailure) {
+        if (!mayPass(sending) || ++conflicts > CONFLICTS_MAX)
+          await this.#refused(outcomes.undecided(appends), sending, outcomes);
+      } else if (sending !== undefined) await this.#findOutcomes(sending, outcomes);
     }
   }
 
-  #failWithoutRoom(appends: readonly QueuedAppend[], outcomes: Outcomes): void {
-    for (const append of appends) {
-      if (outcomes.has(append) || !takesRoom(append)) continue;
+  #failWithoutRoom(appends: readonly QueuedAppend[], outcomes: AppendOutcomes): void {
+    for (const append of outcomes.undecided(appends)) {
+      if (outcomes.failureOf(append) !== undefined || !takesRoom(append)) continue;
       const full = this.#needs.room.take(
         unitsOf(append) + Math.max(1, append.records.length) * RECORD_BYTES,
       );
-      if (full !== undefined) failEntity(appends, append, full, outcomes);
+      if (full !== undefined) outcomes.fail(append, full);
     }
   }
 
-  /** Returns what is needed to send appends; undefined: it is not there, and the appends have failed. */
-  async #ready(
+  /** Sends those of the appends that are not decided yet, and notes the outcomes that the answer decides. */
+  async #send(
+    session: DatabaseSession,
+    module: number | undefined,
     appends: readonly QueuedAppend[],
-    outcomes: Outcomes,
-  ): Promise<ReadyToSend | undefined> {
+    outcomes: AppendOutcomes,
+  ): Promise<Sending> {
+    const { clock, timerRules, writing } = this.#needs;
+    const slices = this.#claimed(outcomes.undecided(appends), outcomes);
+    const left = outcomes.undecided(appends);
+    if (left.length === 0) return undefined;
+    const startedMs = clock.monotonicMs();
     try {
-      const module = await this.#needs.module();
-      return { module, session: await this.#needs.writing.ready() };
+      const needs = { slices, module, types: this.#types, timerRules };
+      const sent = await sendGroup(session, left, needs);
+      this.#note(sent, clock.monotonicMs() - startedMs, outcomes);
+      if (sent.missed.size > 0) await this.#examine(session, slices, sent.missed);
+      return undefined;
     } catch (error) {
-      failAll(appends, journalFailure(error, this.#needs.shown), outcomes);
+      if (error instanceof DatabaseFailure) {
+        if (error.outcome === 'not-done') return error;
+        writing.drop(session);
+        return { appends: outcomes.undecided(left), slices };
+      }
+      const failure = journalFailure(error, this.#needs.shown);
+      writing.end(failure);
+      outcomes.failAll(left, failure);
       return undefined;
     }
   }
 
-  /** Sends appends, and notes the outcomes of those that are decided by the answer. Rejects with DatabaseFailure. */
-  async #send(
-    { session, module }: ReadyToSend,
-    appends: readonly QueuedAppend[],
-    outcomes: Outcomes,
-  ): Promise<void> {
-    const { claims, clock, onStored, writing } = this.#needs;
-    const startedMs = clock.monotonicMs();
-    const { refused, stored, earliestMs } = await sendGroup(session, appends, {
-      claims,
-      module,
-      types: this.#types,
-      timerRules: this.#needs.timerRules,
-    });
-    for (const [append, failure] of refused)
-      failEntity(appends, append, failure === 'gap' ? doesNotFollow() : failure, outcomes);
-    if (stored.length > 0) {
-      for (const append of stored) outcomes.set(append, undefined);
-      const heads = claims.advance(recordCounts(stored));
-      const records = stored.reduce((sum, append) => sum + append.records.length, 0);
-      const tookMs = clock.monotonicMs() - startedMs;
-      const { retentionMs } = stored.findLast(({ reply }) => reply !== undefined)?.reply ?? {};
-      onStored({ appends: stored.length, records, heads, earliestMs, retentionMs, tookMs });
+  /** Returns the claims of the slices of appends, and fails those whose slice is not owned as it was when they were queued. */
+  #claimed(appends: readonly QueuedAppend[], outcomes: AppendOutcomes): SentSlices {
+    const { claims } = this.#needs;
+    const sent = new Map<number, Claim>();
+    for (const append of appends) {
+      // A detached append needs a slice that is held, whichever it is.
+      if (!isOfEntity(append) && claims.of(append.slice) === undefined)
+        append.slice = claims.any() ?? append.slice;
+      const claim = claims.of(append.slice);
+      if (claim === undefined || (isOfEntity(append) && claim.acquisition !== append.acquisition))
+        outcomes.fail(append, sliceMoved(append));
+      else sent.set(append.slice, claim);
     }
-    if (refused.size > 0 || stored.length === appends.length) return;
-    const failure = await claims.loss(session);
-    if (failure === undefined) {
-      writing.drop(session);
+    return new SentSlices(claims.node, sent);
+  }
+
+  #note(
+    { refused, stored, earliestMs }: TransactionOutcome<QueuedAppend>,
+    tookMs: number,
+    outcomes: AppendOutcomes,
+  ): void {
+    for (const [append, failure] of refused)
+      outcomes.fail(append, failure === 'gap' ? doesNotFollow() : failure);
+    if (stored.length === 0) return;
+    for (const append of stored) outcomes.stored(append);
+    const heads = this.#needs.claims.advance(recordCounts(stored));
+    const records = stored.reduce((sum, append) => sum + append.records.length, 0);
+    const { retentionMs } = stored.findLast(({ reply }) => reply !== undefined)?.reply ?? {};
+    this.#needs.onStored({
+      appends: stored.length,
+      records,
+      heads,
+      earliestMs,
+      retentionMs,
+      tookMs,
+    });
+  }
+
+  /**
+   * Finds out why slices were not held. Those that another node owns are lost; the others are claimed again. Rejects with
+   * SVC_JOURNAL_REGRESSED, and with DatabaseFailure.
+   */
+  async #examine(
+    session: DatabaseSession,
+    slices: SentSlices,
+    missed: ReadonlySet<number>,
+  ): Promise<void> {
+    const hasLost = await this.#needs.claims.examine(session, slices.acquisitions(missed));
+    if (!hasLost)
       throw new DatabaseFailure('the slices were claimed meanwhile', {
         outcome: 'not-done',
         sqlState: CONFLICT,
       });
-    }
-    writing.end(failure);
-    failAll(appends, failure, outcomes);
   }
 
   /** Fails appends that the database has refused, or stores each alone if it has refused one of them for its content. */
   async #refused(
     appends: readonly QueuedAppend[],
     error: DatabaseFailure,
-    outcomes: Outcomes,
+    outcomes: AppendOutcomes,
   ): Promise<void> {
     if (appends.length === 1 || !error.isOfContent) {
-      failAll(appends, journalFailure(error, this.#needs.shown), outcomes);
+      outcomes.failAll(appends, journalFailure(error, this.#needs.shown));
       return;
     }
     for (const append of appends) {
       await this.#decide([append], outcomes);
-      const failure = outcomes.get(append);
-      if (failure !== undefined) failEntity(appends, append, failure, outcomes);
+      const failure = outcomes.failureOf(append);
+      if (failure !== undefined) outcomes.fail(append, failure);
     }
   }
 
-  /** Finds out what has become of appends that were sent: the claims are valid again only once that is final. */
-  async #findOutcomes(
-    appends: readonly QueuedAppend[],
-    before: ReadonlyMap<number, number>,
-    outcomes: Outcomes,
-  ): Promise<void> {
-    const { writing, claims, clock, uncertainMs, shown } = this.#needs;
+  /** Finds out what has become of a group, as soon as that is final. */
+  async #findOutcomes({ appends, slices }: LostGroup, outcomes: AppendOutcomes): Promise<void> {
+    const { claims, clock, onFound, shown, uncertainMs, writing } = this.#needs;
     const endMs = clock.monotonicMs() + uncertainMs;
     for (;;)
       try {
-        await writing.ready(Math.max(0, endMs - clock.monotonicMs()));
-        break;
+        const session = await writing.ready(Math.max(0, endMs - clock.monotonicMs()));
+        const found = await slices.find(session, claims);
+        onFound(found.heads);
+        for (const append of appends)
+          this.#noteFound(append, found.outcomes.get(append.slice), outcomes);
+        return;
       } catch (error) {
         if (writing.hasEnded || clock.monotonicMs() >= endMs) {
-          failAll(appends, uncertain(error, shown), outcomes);
+          outcomes.failAll(appends, uncertain(error, shown));
           return;
         }
+        if (error instanceof DatabaseFailure) await delay(FIND_AGAIN_MS);
       }
-    for (const append of appends) {
-      const isStored = claims.of(append.slice).commits > before.get(append.slice)!;
-      outcomes.set(append, isStored ? undefined : lostBeforeStored(shown));
-    }
+  }
+
+  #noteFound(
+    append: QueuedAppend,
+    found: SliceOutcome | undefined,
+    outcomes: AppendOutcomes,
+  ): void {
+    const { claims, shown } = this.#needs;
+    if (found === 'stored') outcomes.stored(append);
+    else if (found !== 'not stored') outcomes.failAll([append], uncertain(undefined, shown));
+    else if (claims.of(append.slice)?.acquisition === append.acquisition)
+      outcomes.failAll([append], lostBeforeStored(shown));
+    else outcomes.failAll([append], sliceMoved(append));
   }
 }
 
@@ -316,72 +375,4 @@ function unitsOf({ records, reply, beside }: QueuedAppend): number {
 /** Whether the journal grows by the append. What only ends a firing is stored in a full journal as well. */
 function takesRoom({ records, reply, beside }: QueuedAppend): boolean {
   return records.length > 0 || reply !== undefined || (beside.timers?.changes.length ?? 0) > 0;
-}
-
-function nameOf({ entity: { component, id } }: QueuedAppend): string {
-  return `${component}\n${id}`;
-}
-
-/** Whether appends of the entity that are behind this one depend on it. */
-function isOfEntity({ beside }: QueuedAppend): boolean {
-  return beside.isDetached !== true;
-}
-
-/** Fails all appends that are not decided yet. */
-function failAll(appends: readonly QueuedAppend[], failure: SvcError, outcomes: Outcomes): void {
-  for (const append of appends) if (!outcomes.has(append)) outcomes.set(append, failure);
-}
-
-/** Fails an append, and those of its entity behind it. */
-function failEntity(
-  appends: readonly QueuedAppend[],
-  failed: QueuedAppend,
-  failure: SvcError,
-  outcomes: Outcomes,
-): void {
-  outcomes.set(failed, failure);
-  if (!isOfEntity(failed)) return;
-  const name = nameOf(failed);
-  for (const append of appends.slice(appends.indexOf(failed) + 1))
-    if (isOfEntity(append) && nameOf(append) === name && !outcomes.has(append))
-      outcomes.set(append, notStoredBefore());
-}
-
-/** Fails the appends whose records do not follow those of an earlier append of the same entity. */
-function failHoles(appends: readonly QueuedAppend[], outcomes: Outcomes): void {
-  const last = new Map<string, number>();
-  for (const append of appends) {
-    const first = append.records[0];
-    if (first === undefined || outcomes.has(append)) continue;
-    const name = nameOf(append);
-    const before = last.get(name);
-    if (before !== undefined && first.seq !== before + 1)
-      failEntity(appends, append, doesNotFollow(), outcomes);
-    else last.set(name, first.seq + append.records.length - 1);
-  }
-}
-
-function doesNotFollow(): SvcError {
-  return unavailable('its records do not follow the last one of its entity');
-}
-
-function notStoredBefore(): SvcError {
-  return unavailable('one before it was not stored');
-}
-
-function lostBeforeStored(shown: string): SvcError {
-  return unavailable(`the connection to ${shown} was lost before it was stored`);
-}
-
-function unavailable(why: string): SvcError {
-  return new SvcError('SVC_JOURNAL_UNAVAILABLE', `The write was not stored: ${why}. Try again.`);
-}
-
-function uncertain(cause: unknown, shown: string): SvcError {
-  return new SvcError(
-    'SVC_CALL_UNCERTAIN',
-    `The connection to ${shown} was lost while the write was stored, and it could not be asked for the outcome in time. ` +
-      'Repeat the command with its idempotency key.',
-    { cause },
-  );
 }

@@ -26,11 +26,10 @@ export interface GroupTransactionNeeds extends AppendStatementNeeds {
 export interface TransactionOutcome<Append> {
   /** Appends that are refused, whatever becomes of the others. */
   readonly refused: ReadonlyMap<Append, 'gap' | SvcError>;
-  /**
-   * Appends that are stored; nothing of the others is. If neither list has an append, its slice was not held. If some are refused,
-   * the rest can be sent again.
-   */
+  /** Appends that are stored; nothing of the others is. */
   readonly stored: readonly Append[];
+  /** Slices that were not held. Appends that are neither refused nor stored, and whose slices are not among these, can be sent again. */
+  readonly missed: ReadonlySet<number>;
   /** When the earliest timer is fired that was stored, in milliseconds since 1970; Infinity: there is none. */
   readonly earliestMs: number;
 }
@@ -38,6 +37,7 @@ export interface TransactionOutcome<Append> {
 const BEGIN = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' };
 const COMMIT = { text: 'COMMIT' };
 const ROLLBACK = { text: 'ROLLBACK' };
+const NONE: ReadonlySet<number> = new Set();
 
 /** Sends a group. Rejects with DatabaseFailure. */
 export async function sendGroup<Append extends GroupedAppend>(
@@ -49,7 +49,12 @@ export async function sendGroup<Append extends GroupedAppend>(
     return withTimers(session, appends, needs);
   const outcome = await storeGroup(session, appends, needs);
   const stored = appends.filter(({ slice }) => outcome.held.has(slice));
-  return { refused: gapsOf(appends, outcome), stored, earliestMs: Infinity };
+  return {
+    refused: gapsOf(appends, outcome),
+    stored,
+    missed: missedBy(appends, outcome),
+    earliestMs: Infinity,
+  };
 }
 
 async function withTimers<Append extends GroupedAppend>(
@@ -63,15 +68,16 @@ async function withTimers<Append extends GroupedAppend>(
     const timers = await TimerChanges.load(session, concerned, needs.timerRules);
     const refused = refusedByTimers(appends, timers);
     // The appends behind a refused one of their entity have to be found and left out first.
-    if (refused.size > 0) return await rolledBack(session, refused);
+    if (refused.size > 0) return await rolledBack(session, refused, NONE);
     const outcome = await storeGroup(session, appends, needs);
-    if (!appends.every(({ slice }) => outcome.held.has(slice)))
-      return await rolledBack(session, gapsOf(appends, outcome));
+    const missed = missedBy(appends, outcome);
+    if (missed.size > 0 || outcome.gaps.size > 0)
+      return await rolledBack(session, gapsOf(appends, outcome), missed);
     const earliestMs = await timers.store(session);
     await session.query(COMMIT).catch((error: unknown) => {
       throw new CommitFailure(error as DatabaseFailure);
     });
-    return { refused, stored: appends, earliestMs };
+    return { refused, stored: appends, missed: NONE, earliestMs };
   } catch (error) {
     if (error instanceof CommitFailure) throw error.failure;
     await session.query(ROLLBACK).catch(() => undefined);
@@ -99,9 +105,10 @@ function beforeCommit(error: unknown): unknown {
 async function rolledBack<Append>(
   session: DatabaseSession,
   refused: TransactionOutcome<Append>['refused'],
+  missed: ReadonlySet<number>,
 ): Promise<TransactionOutcome<Append>> {
   await session.query(ROLLBACK);
-  return { refused, stored: [], earliestMs: Infinity };
+  return { refused, stored: [], missed, earliestMs: Infinity };
 }
 
 function refusedByTimers<Append extends GroupedAppend>(
@@ -123,6 +130,15 @@ function gapsOf<Append>(
   { gaps }: GroupOutcome,
 ): ReadonlyMap<Append, 'gap'> {
   return new Map(Array.from(gaps, (index) => [appends[index]!, 'gap']));
+}
+
+/** Returns the slices that were not held; if there are gaps, none was asked for. */
+function missedBy(
+  appends: readonly GroupedAppend[],
+  { held, gaps }: GroupOutcome,
+): ReadonlySet<number> {
+  if (gaps.size > 0) return NONE;
+  return new Set(appends.map(({ slice }) => slice).filter((slice) => !held.has(slice)));
 }
 
 /** Returns the changes of timers of an append; undefined: it has none. */

@@ -1,4 +1,5 @@
-// ReplySweep removes the replies to idempotency keys whose retention is over, of the slices of one user of the journal. Their age is
+// ReplySweep removes the replies to idempotency keys whose retention is over, of the slices that one user of the journal
+// writes and that the node owns. Their age is
 // measured by the clock of the database: that of a node may be ahead.
 //
 // Invariant: the reply to a call of a consumer stays until the event is settled for which it was made, however old it is.
@@ -17,7 +18,7 @@ const EXPIRED = {
   text: `SELECT r.stored_ms, r.slice, r.component, r.id, r.key FROM svc.reply r
   WHERE r.stored_ms <= (extract(epoch FROM clock_timestamp()) * 1000)::int8 - $1
     AND (r.stored_ms, r.slice, r.component, r.id, r.key) > ($2, $3::int2, $4, $5, $6)
-    AND r.slice BETWEEN $7 AND $8
+    AND r.slice = ANY($7::int2[])
   ORDER BY r.stored_ms, r.slice, r.component, r.id, r.key LIMIT ${PAGE}`,
 };
 const REMOVE = {
@@ -34,8 +35,8 @@ const START: Row = [-1, -1, '', '', ''];
 
 export interface ReplySweepNeeds {
   readonly session: FollowingSession;
-  /** The slices: the first one, and how many. */
-  readonly slices: readonly [first: number, count: number];
+  /** Returns the slices. */
+  readonly slices: () => readonly number[];
   readonly clock: MonotonicClock;
 }
 
@@ -70,9 +71,7 @@ export class ReplySweep {
   /** Removes the replies of a page. Returns the last one if more may follow. */
   async #page(retentionMs: number, after: Row): Promise<Row | undefined> {
     const { session, slices } = this.#needs;
-    const [first, count] = slices;
-    const range = [first, first + count - 1];
-    const values = [retentionMs, ...(after as readonly Parameter[]), ...range];
+    const values = [retentionMs, ...(after as readonly Parameter[]), slices()];
     const page = await session.query(EXPIRED, values);
     const keys = page.map((row) => row[KEY] as string);
     const needed = await unsettledKeys(session, keys);

@@ -1,32 +1,38 @@
 // SliceClaims are the slices that one user of the journal writes: a thread, with a connection of its own. To claim a slice is to
-// raise its epoch. That waits for what an earlier user has under way, shuts out what it sends later, and gives the head.
+// raise its epoch. That waits for what an earlier user has under way, shuts out what it sends later, and gives the head. Only slices
+// that the node owns are claimed.
 //
 // Invariants
 // - Two users with the same epoch of a slice do not exist: each claim has an epoch that was never given before.
 // - A head that is known here is the one in the database, as long as the claim is valid and no group is under way.
+// - A claim belongs to one acquisition of its slice by the node (SliceTable). It is not valid under the next one.
 import { SvcError } from '@svc/kit/svc-error';
+import { NOBODY } from '../cluster-nodes.ts';
 import type { DatabaseSession } from './database-session.ts';
 import type { SliceTable } from './nodes/slice-table.ts';
 
 export interface Claim {
+  /** The acquisition under which the slice was claimed. */
+  readonly acquisition: number;
   readonly epoch: number;
   /** Number of the last record of the slice. */
-  head: number;
+  readonly head: number;
   /** How often something was stored for entities of the slice. */
-  commits: number;
+  readonly commits: number;
 }
 
+export type SliceHead = readonly [slice: number, head: number];
+
 export interface ClaimNeeds {
-  /** The slices, in ascending order. */
+  /** The slices that the user writes if the node owns them, in ascending order. */
   readonly slices: readonly number[];
-  /** Names the node that owns them. */
   readonly table: SliceTable;
+  /** Called when slices have turned out to belong to another node. */
+  readonly onLost: () => void;
 }
 
 type ClaimRow = readonly [slice: number, epoch: number, head: number, commits: number];
 
-/** A claim that waits longer for an earlier write ends by itself, so that no number of them can wait in the database. */
-const LIMIT_WAITS = { text: `SET lock_timeout = '8s'` };
 /** The rows are locked in the order of their slices, as by everybody who locks several. */
 const CLAIM = {
   text: `WITH mine AS (
@@ -49,84 +55,162 @@ type OwnerRow = readonly [
 
 export class SliceClaims {
   readonly #needs: ClaimNeeds;
+  /** The last claim of each slice, whether it is valid or not. */
   readonly #claims = new Map<number, Claim>();
+  /** The slices whose last claim was not invalidated. */
+  readonly #valid = new Set<number>();
+  readonly #releasing = new Set<number>();
+  #node = NOBODY;
+  /** The version of the table for which no claim is missing. */
+  #version: number | undefined = undefined;
 
   constructor(needs: ClaimNeeds) {
     this.#needs = needs;
   }
 
-  /** Number of the node that owns the slices. */
-  get node(): number {
-    return this.#needs.table.self;
+  /** Whether all slices of the user that the node owns are claimed. */
+  get areCurrent(): boolean {
+    const { version } = this.#needs.table;
+    if (version === this.#version) return true;
+    if (this.#missing().acquisitions.size > 0) return false;
+    this.#version = version;
+    return true;
   }
 
-  /** Returns the claim of a slice. It has to be one of those that were claimed. */
-  of(slice: number): Claim {
+  /** Returns the claim of a slice; undefined: it is not claimed under the acquisition by which the node owns it now. */
+  of(slice: number): Claim | undefined {
     const claim = this.#claims.get(slice);
-    if (claim === undefined) throw notOwned(slice);
-    return claim;
+    const isValid =
+      this.#valid.has(slice) && this.#needs.table.acquisitionOf(slice) === claim?.acquisition;
+    return isValid ? claim : undefined;
   }
 
-  /** Returns how often something was stored in the slices of these appends. */
-  commits(appends: readonly { readonly slice: number }[]): ReadonlyMap<number, number> {
-    return new Map(appends.map(({ slice }) => [slice, this.of(slice).commits]));
+  /** Returns a slice that is claimed; undefined: none is. */
+  any(): number | undefined {
+    for (const slice of this.#valid) if (this.of(slice) !== undefined) return slice;
+    return undefined;
   }
 
-  /** The heads of all slices that are claimed. */
-  *heads(): Generator<readonly [slice: number, head: number]> {
-    for (const [slice, { head }] of this.#claims) yield [slice, head];
+  /** Number of the node by which the valid claims were made. */
+  get node(): number {
+    return this.#node;
   }
 
   /** Notes that a group with so many records of each slice is stored, and returns the new heads. */
-  advance(
-    counts: readonly (readonly [slice: number, records: number])[],
-  ): readonly (readonly [slice: number, head: number])[] {
+  advance(counts: readonly (readonly [slice: number, records: number])[]): readonly SliceHead[] {
     return counts.map(([slice, records]) => {
-      const claim = this.of(slice);
-      claim.head += records;
-      claim.commits += 1;
-      return [slice, claim.head] as const;
+      const claim = this.#claims.get(slice)!;
+      const head = claim.head + records;
+      this.#claims.set(slice, { ...claim, head, commits: claim.commits + 1 });
+      return [slice, head];
     });
   }
 
-  /**
-   * Returns why the database has not let a group be stored although the slices are claimed: SVC_JOURNAL_REGRESSED if it has gone
-   * back, SVC_JOURNAL_UNAVAILABLE if another node owns a slice. Returns undefined if the slices have to be claimed again: an earlier
-   * claim of this user, whose outcome was not known, came late.
-   */
-  async loss(session: DatabaseSession): Promise<SvcError | undefined> {
-    const { slices, table } = this.#needs;
-    const rows = (await session.query(OWNERS, [slices])) as readonly OwnerRow[];
-    for (const [slice, , epoch, head, commits] of rows) {
-      const known = this.#claims.get(slice);
-      if (known === undefined) continue;
-      const isBack = epoch < known.epoch || head < known.head || commits < known.commits;
-      const isForeign = epoch === known.epoch && (head > known.head || commits > known.commits);
-      if (isBack || isForeign) return regressed(slice, known, { epoch, head });
-    }
-    const lost = rows.find(([, owner]) => owner !== table.self);
-    return lost && notOwned(lost[0]);
+  /** Lets no claim be valid any more: nobody knows what has become of a statement. */
+  invalidate(): void {
+    this.#valid.clear();
+    this.#version = undefined;
   }
 
   /**
-   * Claims all slices. Rejects with DatabaseFailure, with SVC_JOURNAL_UNAVAILABLE if another node owns one of them, and with
+   * Lets go of slices. Their valid claims can still be used. A slice that would have to be claimed is given up at once: its next
+   * owner may have it already, and may even have returned it.
+   */
+  release(slices: Iterable<number>): void {
+    for (const slice of slices) this.#releasing.add(slice);
+    this.#version = undefined;
+  }
+
+  /** Ends a release: slices that the node owns are claimed again. */
+  endRelease(slices: Iterable<number>): void {
+    for (const slice of slices) this.#releasing.delete(slice);
+    this.#version = undefined;
+  }
+
+  /**
+   * Claims all slices of the user that the node owns, and returns their heads. Rejects with DatabaseFailure, and with
    * SVC_JOURNAL_REGRESSED if the database has gone back behind what it has confirmed.
    */
-  async claim(session: DatabaseSession): Promise<void> {
-    const { slices, table } = this.#needs;
-    await session.query(LIMIT_WAITS);
-    const rows = (await session.query(CLAIM, [slices, table.self])) as readonly ClaimRow[];
-    const claimed = new Map(rows.map(([slice, ...claim]) => [slice, claim]));
-    for (const slice of slices) {
-      const claim = claimed.get(slice);
-      if (claim === undefined) throw (await this.loss(session)) ?? notOwned(slice);
-      this.#checkProgress(slice, claim);
-    }
-    for (const [slice, [epoch, head, commits]] of claimed)
-      this.#claims.set(slice, { epoch, head, commits });
+  async claim(session: DatabaseSession): Promise<readonly SliceHead[]> {
+    const heads: SliceHead[] = [];
+    while (!this.areCurrent) heads.push(...(await this.#claimMissing(session)));
+    return heads;
   }
 
-  #checkProgress(slice: number, [epoch, head, commits]: readonly [number, number, number]): void {
+  /**
+   * Finds out why the database has not let slices be used that the node has acquired by these acquisitions, and invalidates their
+   * claims. Slices that turn out to belong to another node are lost, also those that were not asked for. Returns whether any of
+   * `missed` is lost; otherwise an earlier claim of this user, whose outcome was not known, came late. Rejects as `claim` does.
+   */
+  async examine(session: DatabaseSession, missed: ReadonlyMap<number, number>): Promise<boolean> {
+    const { table, onLost } = this.#needs;
+    const acquisitions = new Map(missed);
+    for (const slice of this.#valid) {
+      const claim = this.of(slice);
+      if (claim !== undefined) acquisitions.set(slice, claim.acquisition);
+    }
+    const rows = (await session.query(OWNERS, [[...acquisitions.keys()]])) as readonly OwnerRow[];
+    const own = new Set<number>();
+    for (const [slice, owner, epoch, head, commits] of rows) {
+      this.#checkRow(slice, { epoch, head, commits });
+      if (owner === this.#node) own.add(slice);
+    }
+    const lost = [...acquisitions].filter(([slice]) => !own.has(slice));
+    for (const [slice, acquisition] of lost) table.lose(slice, acquisition);
+    for (const slice of missed.keys()) this.#valid.delete(slice);
+    this.#version = undefined;
+    if (lost.length > 0) onLost();
+    return lost.some(([slice]) => missed.has(slice));
+  }
+
+  async #claimMissing(session: DatabaseSession): Promise<readonly SliceHead[]> {
+    const { node, acquisitions } = this.#missing();
+    const rows = (await session.query(CLAIM, [
+      [...acquisitions.keys()],
+      node,
+    ])) as readonly ClaimRow[];
+    this.#node = node;
+    for (const [slice, epoch, head, commits] of rows) {
+      const claim = { acquisition: acquisitions.get(slice)!, epoch, head, commits };
+      this.#checkProgress(slice, claim);
+      this.#claims.set(slice, claim);
+      this.#valid.add(slice);
+      acquisitions.delete(slice);
+    }
+    if (acquisitions.size > 0) await this.examine(session, acquisitions);
+    return rows.map(([slice, , head]) => [slice, head]);
+  }
+
+  /** Returns the slices that are to be claimed, each with its acquisition, and the number of the node that has acquired them. */
+  #missing(): { readonly node: number; readonly acquisitions: Map<number, number> } {
+    const { slices, table } = this.#needs;
+    for (;;) {
+      const node = table.self;
+      const acquisitions = new Map<number, number>();
+      for (const slice of slices) {
+        const acquisition = table.acquisitionOf(slice);
+        if (acquisition === undefined || this.of(slice) !== undefined) continue;
+        if (this.#releasing.has(slice)) table.lose(slice, acquisition);
+        else acquisitions.set(slice, acquisition);
+      }
+      // If the number has changed, some of the acquisitions may belong to the next one.
+      if (table.self === node) return { node, acquisitions };
+    }
+  }
+
+  /** Throws SVC_JOURNAL_REGRESSED if a row contradicts what the database has confirmed. */
+  #checkRow(slice: number, { epoch, head, commits }: Found): void {
+    const known = this.#claims.get(slice);
+    if (known === undefined) return;
+    const isBack = epoch < known.epoch || head < known.head || commits < known.commits;
+    const isAhead = head > known.head || commits > known.commits;
+    // After a connection was lost, a group of this user may be stored that it does not know of.
+    const isForeign = epoch === known.epoch && isAhead && this.#valid.has(slice);
+    if (isBack || isForeign) throw regressed(slice, known, { epoch, head });
+  }
+
+  /** Throws SVC_JOURNAL_REGRESSED if a claim does not follow the one before. */
+  #checkProgress(slice: number, { epoch, head, commits }: Found): void {
     const known = this.#claims.get(slice);
     if (known === undefined) return;
     if (epoch > known.epoch && head >= known.head && commits >= known.commits) return;
@@ -134,12 +218,7 @@ export class SliceClaims {
   }
 }
 
-function notOwned(slice: number): SvcError {
-  return new SvcError(
-    'SVC_JOURNAL_UNAVAILABLE',
-    `Another node owns slice ${slice} of the journal. Ask again: the call goes to that node then.`,
-  );
-}
+type Found = Pick<Claim, 'epoch' | 'head' | 'commits'>;
 
 function regressed(
   slice: number,

@@ -1,17 +1,19 @@
 // WritingSession is the connection by which one user of the journal writes, together with its claims. Whoever wants to read or
-// write asks for a session that is ready: connected, and with claims that are valid.
+// write asks for a session that is ready: connected, and with valid claims of all slices of the user that the node owns. Slices of
+// other nodes keep nobody waiting.
 //
 // Invariants
-// - After a connection was lost, the slices are claimed before anything else is done with them, so what was sent over the lost
-//   connection has its final outcome by then.
-// - A journal that another node has taken over, or whose database has gone back, is never used again: every later call fails with
-//   the same failure.
+// - After a connection was lost, the slices that the node still owns are claimed before anything else is done, so what was sent to
+//   them over the lost connection has its final outcome by then.
+// - Nothing is claimed while a group is sent, which may be a transaction of several statements.
+// - A journal whose database has gone back is never used again: every later call fails with the same failure.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MonotonicClock } from '../../engine/needs/clock.ts';
 import { SvcError } from '@svc/kit/svc-error';
+import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession } from './database-session.ts';
 import { journalFailure } from './journal-failure.ts';
-import type { SliceClaims } from './slice-claims.ts';
+import type { SliceClaims, SliceHead } from './slice-claims.ts';
 
 export interface WritingSessionNeeds {
   /** Makes a connection. Rejects with SvcError. */
@@ -20,8 +22,8 @@ export interface WritingSessionNeeds {
   readonly clock: MonotonicClock;
   /** Name of the database in messages. */
   readonly shown: string;
-  /** Called once all slices are claimed. */
-  readonly onClaimed: () => void;
+  /** Called with the heads of slices that were claimed. */
+  readonly onClaimed: (heads: readonly SliceHead[]) => void;
   /** Called once if the journal cannot be used any more, although nobody has closed it. */
   readonly onEnded: (failure: SvcError) => void;
 }
@@ -30,11 +32,16 @@ export interface WritingSessionNeeds {
 const PAUSE_MS = 200;
 /** For so long a caller waits for an attempt, in milliseconds. */
 const WAIT_MS = 5_000;
+/** A statement that waits longer for an earlier write ends by itself, so that no number of them can wait in the database. */
+const LIMIT_WAITS = { text: `SET lock_timeout = '8s'` };
 
 export class WritingSession {
   readonly #needs: WritingSessionNeeds;
   #session: DatabaseSession | undefined = undefined;
+  /** The connection that is being made, or the claims that are. */
   #attaching: Promise<DatabaseSession> | undefined = undefined;
+  /** Settles once the group that is sent is answered. */
+  #sending: Promise<unknown> | undefined = undefined;
   /** Why this journal is not used any more. */
   #end: SvcError | undefined = undefined;
   #failedMs = -Infinity;
@@ -49,16 +56,40 @@ export class WritingSession {
   }
 
   /**
-   * Returns the connection once the claims are valid. Rejects with SvcError if the next attempt to connect fails, or does not end
-   * within `waitMs`: nothing was sent. An attempt that lasts longer goes on.
+   * Returns the connection once the claims are valid. Rejects with SvcError if the next attempt to connect or to claim fails, or does
+   * not end within `waitMs`: nothing was sent. An attempt that lasts longer goes on.
    */
   ready(waitMs = WAIT_MS): Promise<DatabaseSession> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
-    if (this.#session !== undefined) return Promise.resolve(this.#session);
+    if (this.#session !== undefined && this.#isReady(this.#session))
+      return Promise.resolve(this.#session);
     this.#attaching ??= this.#attach().finally(() => {
       this.#attaching = undefined;
     });
     return this.#within(waitMs, this.#attaching);
+  }
+
+  /**
+   * Sends a group with the connection once it is ready: all claims are valid when `send` is called, and none is made until it has
+   * settled. Called again only after that. Rejects as `ready` and `send` do.
+   */
+  async alone<T>(send: (session: DatabaseSession) => Promise<T>): Promise<T> {
+    let session = await this.ready();
+    // Meanwhile slices may have been acquired.
+    while (!this.#isReady(session)) session = await this.ready();
+    const sending = send(session);
+    this.#sending = sending.catch(() => undefined);
+    try {
+      return await sending;
+    } finally {
+      this.#sending = undefined;
+    }
+  }
+
+  #isReady(session: DatabaseSession): boolean {
+    return (
+      this.#session === session && this.#attaching === undefined && this.#needs.claims.areCurrent
+    );
   }
 
   async #within(waitMs: number, attaching: Promise<DatabaseSession>): Promise<DatabaseSession> {
@@ -73,7 +104,10 @@ export class WritingSession {
 
   /** Ends the use of the connection: it is lost, or nobody knows what has become of a statement. */
   drop(session: DatabaseSession): void {
-    if (this.#session === session) this.#session = undefined;
+    if (this.#session === session) {
+      this.#session = undefined;
+      this.#needs.claims.invalidate();
+    }
     session.abort();
   }
 
@@ -95,31 +129,48 @@ export class WritingSession {
   }
 
   async #attach(): Promise<DatabaseSession> {
-    const { connect, claims, clock, shown, onClaimed } = this.#needs;
+    const { clock, shown } = this.#needs;
     const pauseMs = this.#failedMs + PAUSE_MS - clock.monotonicMs();
     if (pauseMs > 0) await delay(pauseMs);
+    await this.#sending;
     if (this.#end !== undefined) throw this.#end;
-    let session: DatabaseSession | undefined = undefined;
     try {
-      session = await connect();
-      await claims.claim(session);
+      const session = this.#session ?? (await this.#connect());
+      await this.#claim(session);
+      return session;
     } catch (error) {
-      session?.abort();
-      const failure = journalFailure(error, shown);
-      if (error instanceof SvcError && session !== undefined) this.end(error);
       this.#failedMs = clock.monotonicMs();
-      throw failure;
+      throw journalFailure(error, shown);
     }
+  }
+
+  async #connect(): Promise<DatabaseSession> {
+    const session = await this.#needs.connect();
     if (this.#end !== undefined) {
       session.abort();
       throw this.#end;
     }
-    const attached = session;
-    this.#session = attached;
-    void attached.ended.then(() => this.drop(attached));
-    onClaimed();
-    return attached;
+    this.#session = session;
+    void session.ended.then(() => this.drop(session));
+    return session;
   }
+
+  async #claim(session: DatabaseSession): Promise<void> {
+    const { claims, onClaimed } = this.#needs;
+    try {
+      await session.query(LIMIT_WAITS);
+      onClaimed(await claims.claim(session));
+    } catch (error) {
+      this.drop(session);
+      if (error instanceof SvcError) this.end(error);
+      throw error;
+    }
+    if (this.#session !== session) throw this.#end ?? connectionLost();
+  }
+}
+
+function connectionLost(): DatabaseFailure {
+  return new DatabaseFailure('the connection was lost', { outcome: 'not-done', reason: 'lost' });
 }
 
 function notReady(shown: string, waitMs: number): SvcError {

@@ -40,14 +40,13 @@ export class SliceHeads {
   }
 
   /**
-   * Called once the records up to these are on disk, by the thread that writes the slices. Heads that are there already, or are
-   * further, are left as they are. Threads that wait are woken once for all.
+   * Called once the records up to these are on disk, by any thread. Heads that are there already, or are further, are left as they
+   * are. Threads that wait are woken once for all.
    */
   advance(heads: Iterable<readonly [slice: number, off: number]>): void {
     let hasAdvanced = false;
     for (const [slice, off] of heads) {
-      if (Number(Atomics.load(this.#heads, slice)) >= off) continue;
-      Atomics.store(this.#heads, slice, BigInt(off));
+      if (!this.#raise(slice, BigInt(off))) continue;
       Atomics.add(this.#counters, counterOf(Math.floor(slice / BLOCK_SLICES)), 1);
       hasAdvanced = true;
     }
@@ -56,14 +55,27 @@ export class SliceHeads {
     this.wake();
   }
 
+  /** Raises a head, unless it is there already. Another thread may raise it at the same time. */
+  #raise(slice: number, off: bigint): boolean {
+    for (;;) {
+      const head = Atomics.load(this.#heads, slice);
+      if (head >= off) return false;
+      if (Atomics.compareExchange(this.#heads, slice, head, off) === head) return true;
+    }
+  }
+
+  /** Returns the head of one slice. */
+  of(slice: number): number {
+    return Number(Atomics.load(this.#heads, slice));
+  }
+
   /** Returns all heads. Only the blocks that have changed since the last call are read. */
   offsets(): SliceOffsets {
     // A head that advances meanwhile is read again by the next call, because its counter is increased after it.
     const { version } = this;
     if (version === this.#readCounters[VERSION]) return this.#read;
     const changed = this.#changed();
-    const head = (slice: number) => Number(Atomics.load(this.#heads, slice));
-    if (changed.length > 0) this.#read = this.#read.withBlocks(changed, head);
+    if (changed.length > 0) this.#read = this.#read.withBlocks(changed, (slice) => this.of(slice));
     this.#readCounters[VERSION] = version;
     return this.#read;
   }

@@ -7,6 +7,8 @@
 //   set.
 import type { Leases } from '../../../engine/needs/leases.ts';
 import { machineMs } from '../../../system.ts';
+import { sliceOf } from '@svc/model/slice';
+import { SliceTable } from './slice-table.ts';
 
 /** How long a lease lasts, in milliseconds. */
 export const LEASE_MS = 5_000;
@@ -79,11 +81,18 @@ export class NodeLease {
   }
 }
 
-/**
- * Returns the leases of the entities of a node, which owns all slices as long as it lives. A lease that has ended is renewed only
- * if nobody else has owned the slices meanwhile, so it stays the same one.
- */
-export function postgresLeases({ lease }: { readonly lease: SharedArrayBuffer }): Leases {
+/** Returns the leases of the entities of a node. A lease ends with that of the node, and when the node loses the slice. */
+export function postgresLeases({
+  lease,
+  owners,
+}: {
+  readonly lease: SharedArrayBuffer;
+  readonly owners: SharedArrayBuffer;
+}): Leases {
   const held = new NodeLease(lease);
-  return { epochOf: () => (held.isValid ? 1 : undefined) };
+  const table = new SliceTable(owners);
+  return {
+    epochOf: ({ component, id }) =>
+      held.isValid ? table.acquisitionOf(sliceOf(component, id)) : undefined,
+  };
 }

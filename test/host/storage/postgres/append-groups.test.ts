@@ -199,7 +199,7 @@ describe('groups with changes of timers', () => {
       isDetached: true,
       timers: { firing, changes: [] },
     });
-    expect((await outcome)?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
+    expect((await outcome)?.code).toBe('SVC_ENTITY_MOVED');
     expect(await journals.number('SELECT attempts FROM svc.timer')).toBe(0);
   });
 });

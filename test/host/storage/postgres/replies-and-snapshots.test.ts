@@ -62,13 +62,19 @@ describe('the sweep of replies', () => {
     following.close();
   });
 
-  function sweep(slices: readonly [number, number], nowMs = () => 0): ReplySweep {
-    return new ReplySweep({ session: following, slices, clock: { monotonicMs: nowMs } });
+  /** A sweep of the first slices. */
+  function sweep(count: number, nowMs = () => 0): ReplySweep {
+    const slices = Array.from({ length: count }, (_, slice) => slice);
+    return new ReplySweep({
+      session: following,
+      slices: () => slices,
+      clock: { monotonicMs: nowMs },
+    });
   }
   test('removes what is older than its retention by the clock of the database, page by page', async () => {
     await store(2_500, HOUR_MS);
     await store(10, HOUR_MS - 60_000, 'young');
-    sweep([0, SLICE_COUNT]).stored(HOUR_MS);
+    sweep(SLICE_COUNT).stored(HOUR_MS);
     await expect.poll(left).toBe(10);
   });
 
@@ -77,14 +83,14 @@ describe('the sweep of replies', () => {
       undefined,
     );
     await store(1, 2 * HOUR_MS, 'old');
-    sweep([0, SLICE_COUNT]).stored(HOUR_MS);
+    sweep(SLICE_COUNT).stored(HOUR_MS);
     await expect.poll(left).toBe(1);
     expect(await journal.answer(one, 'k')).toMatchObject({ timeMs: 1 });
   });
 
   test('leaves other slices alone, and replies without retention', async () => {
     await store(SLICE_COUNT, HOUR_MS);
-    const mine = sweep([0, 100]);
+    const mine = sweep(100);
     mine.stored(Infinity);
     mine.stored(HOUR_MS);
     await expect.poll(left).toBe(SLICE_COUNT - 100);
@@ -92,7 +98,7 @@ describe('the sweep of replies', () => {
 
   test('begins again only after a pause', async () => {
     let nowMs = 0;
-    const swept = sweep([0, SLICE_COUNT], () => nowMs);
+    const swept = sweep(SLICE_COUNT, () => nowMs);
     swept.stored(HOUR_MS);
     await store(1, HOUR_MS);
     nowMs = 5_000;
@@ -116,7 +122,7 @@ describe('the sweep of replies', () => {
     await journals.database.sql(`INSERT INTO svc.consumer_offset VALUES ('ledger', $1, 1, 1)`, [
       sliceOf('Cart', 'one'),
     ]);
-    sweep([0, SLICE_COUNT]).stored(HOUR_MS);
+    sweep(SLICE_COUNT).stored(HOUR_MS);
     await expect.poll(left).toBe(1);
     expect(await journal.answer(one, keyOf(1))).toBeUndefined();
     expect(await journal.answer(one, keyOf(2))).toMatchObject({ timeMs: 1 });

@@ -10,6 +10,7 @@ import {
 } from '../../../../../host/storage/postgres/nodes/node-lease.ts';
 import { SliceTable } from '../../../../../host/storage/postgres/nodes/slice-table.ts';
 import { NodeMembership } from '../../../../../host/storage/postgres/nodes/node-membership.ts';
+import { sliceOf } from '../../../../../model/slice.ts';
 import { HeldCommits } from '../../../../support/postgres/held-commits.ts';
 import { JournalDatabase, testNode } from '../../../../support/postgres/journal-database.ts';
 import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
@@ -89,13 +90,21 @@ describe('the lease in memory', () => {
     expect(CLOCK_DRIFT_MS).toBeGreaterThan((LEASE_MS * 1_000) / 1_000_000);
   });
 
-  test('is none for the engine once it has ended', () => {
+  test('is none for the engine once it has ended, and for slices that the node does not own', () => {
     const real = new NodeLease();
-    const leases = postgresLeases({ lease: real.shared });
+    const owners = new SliceTable();
+    const leases = postgresLeases({ lease: real.shared, owners: owners.shared });
     const entity = { component: 'Cart', id: 'one' };
-    expect(leases.epochOf(entity)).toBeUndefined();
+    const slice = sliceOf('Cart', 'one');
     real.renewal()();
+    expect(leases.epochOf(entity)).toBeUndefined();
+    owners.join(7);
+    owners.assign([[slice, 7]]);
     expect(leases.epochOf(entity)).toBe(1);
+    owners.assign([[slice, 8]]);
+    expect(leases.epochOf(entity)).toBeUndefined();
+    owners.assign([[slice, 7]]);
+    expect(leases.epochOf(entity)).toBe(2);
     real.end();
     expect(leases.epochOf(entity)).toBeUndefined();
   });
