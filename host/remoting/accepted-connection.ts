@@ -11,7 +11,7 @@ import {
   readHello,
   refusalOf,
 } from './handshake.ts';
-import { MessageConnection } from './message-connection.ts';
+import { type ConnectionEnd, MessageConnection } from './message-connection.ts';
 import { RefusedMessage } from './refused-message.ts';
 import type { RemotingBytes } from './remoting-bytes.ts';
 import { HANDSHAKE_MS } from './remoting-limits.ts';
@@ -33,8 +33,8 @@ export interface AcceptedConnectionOptions {
   readonly protocolOptions: (node: CallingNode) => PeerProtocolOptions;
   /** Called when the handshake succeeds. Returns why the connection is not taken after all; undefined: it is. */
   readonly established: () => string | undefined;
-  /** Called when the connection has ended. `problem`: the rest of a sentence that begins with "the other side". */
-  readonly ended: (problem: string) => void;
+  /** Called when the connection has ended. */
+  readonly ended: (end: ConnectionEnd) => void;
 }
 
 export class AcceptedConnection {
@@ -54,13 +54,16 @@ export class AcceptedConnection {
         if (this.#transport === undefined) this.#greet(values);
         else this.#transport.received(values);
       },
-      ended: (problem) => {
+      ended: (end) => {
         clearTimeout(this.#handshake);
         this.#transport?.ended();
-        options.ended(problem);
+        options.ended(end);
       },
     });
-    this.#handshake = setTimeout(() => this.end('does not introduce itself'), HANDSHAKE_MS).unref();
+    this.#handshake = setTimeout(
+      () => this.refuse('does not introduce itself'),
+      HANDSHAKE_MS,
+    ).unref();
   }
 
   /** Whether the handshake is done. */
@@ -72,8 +75,14 @@ export class AcceptedConnection {
     this.#protocol?.sendLook();
   }
 
-  end(problem: string): void {
-    this.#connection.end(problem);
+  /** Ends the connection at once. `problem`: the rest of a sentence that begins with "the other side". */
+  refuse(problem: string): void {
+    this.#connection.refuse(problem);
+  }
+
+  /** Ends the connection at once. */
+  close(): void {
+    this.#connection.close();
   }
 
   #greet(values: readonly Scalar[]): void {
@@ -83,12 +92,12 @@ export class AcceptedConnection {
       theirs = readHello(values);
     } catch (error) {
       // A node of another version is to learn why it is refused.
-      this.#connection.sendLast(refusalOf(reasonOf(error)), reasonOf(error));
+      this.#connection.refuseWith(refusalOf(reasonOf(error)), reasonOf(error));
       return;
     }
     const problem = helloProblem(theirs, self, undefined) ?? this.#options.established();
     if (problem !== undefined) {
-      this.#connection.sendLast(refusalOf(problem), problem);
+      this.#connection.refuseWith(refusalOf(problem), problem);
       return;
     }
     clearTimeout(this.#handshake);

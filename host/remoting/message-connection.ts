@@ -6,7 +6,7 @@
 //
 // Invariants
 // - `ended` is called once, after the last message, and never within a call of `send`.
-// - After `end` nothing is passed on and nothing is sent.
+// - After the end nothing is passed on and nothing is sent.
 // - Memory for the other side is bounded, whatever it does: by MESSAGE_BYTES_MAX for what arrives and by QUEUED_BYTES_MAX for
 //   what waits, and for all connections together by the bounds in remoting-limits.ts.
 import type { Socket } from 'node:net';
@@ -33,14 +33,21 @@ export interface MessageConnectionOptions {
   readonly bytes: RemotingBytes;
   /** Receives each message. It may throw RefusedMessage, which ends the connection. */
   readonly received: (values: Scalar[]) => void;
-  /** Called when the connection has ended. `problem`: the rest of a sentence that begins with "the other side". */
-  readonly ended: (problem: string) => void;
+  /** Called when the connection has ended. */
+  readonly ended: (end: ConnectionEnd) => void;
+}
+
+export interface ConnectionEnd {
+  /** The rest of a sentence that begins with "the other side". */
+  readonly problem: string;
+  /** Whether this side has ended the connection because of something that the other side did, or did not do. */
+  readonly isRefusal: boolean;
 }
 
 export class MessageConnection {
   readonly #options: MessageConnectionOptions;
   readonly #reader: MessageReader;
-  #problem: string | undefined;
+  #end: ConnectionEnd | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #lastBeatMs = 0;
   #receivedBytes = 0;
@@ -64,16 +71,16 @@ export class MessageConnection {
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.on('drain', () => this.#countQueued());
     // A side that ends its half has nothing to say any more, and is gone.
-    socket.on('end', () => this.end('ended the connection'));
+    socket.on('end', () => this.#destroy('ended the connection', false));
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      this.end(`cannot be reached (${error.code ?? error.message})`),
+      this.#destroy(`cannot be reached (${error.code ?? error.message})`, false),
     );
     socket.on('close', () => this.#closed());
   }
 
   /** Allows messages of the full size, and begins to send heartbeats: the handshake is done. */
   establish(): void {
-    if (this.#problem !== undefined) return;
+    if (this.#end !== undefined) return;
     this.#reader.allow(MESSAGE_BYTES_MAX);
     const nowMs = performance.now();
     this.#lastBeatMs = this.#receivedAtMs = this.#readAtMs = nowMs;
@@ -86,7 +93,7 @@ export class MessageConnection {
   }
 
   send(values: readonly Scalar[]): void {
-    if (this.#problem !== undefined) return;
+    if (this.#end !== undefined) return;
     this.#options.socket.write(encodeList(values));
     this.#countQueued();
     const { queued } = this.#options.bytes;
@@ -94,37 +101,46 @@ export class MessageConnection {
       this.#queued > QUEUED_BYTES_MAX ||
       (queued > QUEUED_BYTES_TOTAL_MAX && this.#queued > FREE_BYTES)
     )
-      this.end(`lets ${this.#queued} bytes wait`);
+      this.refuse(`lets ${this.#queued} bytes wait`);
   }
 
-  /** Sends a last message, and ends the connection. */
-  sendLast(values: readonly Scalar[], problem: string): void {
-    if (this.#problem !== undefined) return;
+  /** Sends a last message, and ends the connection. `problem`: the rest of a sentence that begins with "the other side". */
+  refuseWith(values: readonly Scalar[], problem: string): void {
+    if (this.#end !== undefined) return;
     const { socket } = this.#options;
     socket.write(encodeList(values));
-    this.#finish(problem);
+    this.#finish({ problem, isRefusal: true });
     socket.destroySoon();
   }
 
   /** Ends the connection at once. `problem`: the rest of a sentence that begins with "the other side". */
-  end(problem: string): void {
-    if (this.#problem !== undefined) return;
-    this.#finish(problem);
+  refuse(problem: string): void {
+    this.#destroy(problem, true);
+  }
+
+  /** Ends the connection at once. */
+  close(): void {
+    this.#destroy('is needed no more', false);
+  }
+
+  #destroy(problem: string, isRefusal: boolean): void {
+    if (this.#end !== undefined) return;
+    this.#finish({ problem, isRefusal });
     this.#options.socket.destroy();
   }
 
-  #finish(problem: string): void {
-    this.#problem = problem;
+  #finish(end: ConnectionEnd): void {
+    this.#end = end;
     clearInterval(this.#heartbeat);
     this.#reader.stop();
     this.#countArriving();
   }
 
   #closed(): void {
-    this.end('ended the connection');
+    this.#destroy('ended the connection', false);
     this.#options.bytes.queued -= this.#queued;
     this.#queued = 0;
-    this.#options.ended(this.#problem!);
+    this.#options.ended(this.#end!);
   }
 
   #read(chunk: Buffer): void {
@@ -134,7 +150,7 @@ export class MessageConnection {
       this.#reader.read(chunk);
     } catch (error) {
       if (!(error instanceof RefusedMessage)) throw error;
-      this.end(error.message);
+      this.refuse(error.message);
       return;
     }
     if (this.#reader.isIncomplete) this.#incompleteSinceMs ??= this.#receivedAtMs;
@@ -143,7 +159,7 @@ export class MessageConnection {
       this.#options.bytes.arriving > ARRIVING_BYTES_TOTAL_MAX &&
       this.#reader.heldBytes > FREE_BYTES
     )
-      this.end('sends a large message while many others arrive');
+      this.refuse('sends a large message while many others arrive');
   }
 
   #message(values: Scalar[]): void {
@@ -166,9 +182,9 @@ export class MessageConnection {
     // This thread was busy, so that what has arrived meanwhile is not read yet.
     if (isLate) this.#receivedAtMs = nowMs;
     const incompleteMs = nowMs - (this.#incompleteSinceMs ?? nowMs);
-    if (nowMs - this.#receivedAtMs > SILENCE_MS_MAX) this.end('is silent');
-    else if (nowMs - this.#readAtMs > UNREAD_MS_MAX) this.end('reads nothing');
-    else if (incompleteMs > MESSAGE_MS_MAX) this.end('does not finish a message');
+    if (nowMs - this.#receivedAtMs > SILENCE_MS_MAX) this.refuse('is silent');
+    else if (nowMs - this.#readAtMs > UNREAD_MS_MAX) this.refuse('reads nothing');
+    else if (incompleteMs > MESSAGE_MS_MAX) this.refuse('does not finish a message');
     else this.send([this.#receivedBytes]);
   }
 

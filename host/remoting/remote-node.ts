@@ -83,7 +83,7 @@ export class RemoteNode {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#connection?.end('is not called any more');
+    this.#connection?.close();
   }
 
   #connect(): void {
@@ -100,7 +100,7 @@ export class RemoteNode {
         else transport.received(values);
         clearTimeout(handshake);
       },
-      ended: (problem) => {
+      ended: ({ problem }) => {
         clearTimeout(handshake);
         this.#connection = undefined;
         this.#protocol = undefined;
@@ -109,7 +109,7 @@ export class RemoteNode {
       },
     });
     this.#connection = connection;
-    const handshake = setTimeout(() => connection.end('does not answer'), HANDSHAKE_MS).unref();
+    const handshake = setTimeout(() => connection.refuse('does not answer'), HANDSHAKE_MS).unref();
     connection.send(helloTo(own, member));
   }
 

@@ -29,6 +29,7 @@ export interface RemotingServerOptions {
   readonly serviceFor: (node: CallingNode) => NodeService;
   /** Budget, shared by all shards, for the bytes held for callers until they have received their responses. */
   readonly unsent: PeerProtocolOptions['unsent'];
+  /** Anybody who can reach the port can cause lines, so give a log that is limited. */
   readonly log: Log;
 }
 
@@ -64,6 +65,11 @@ export class RemotingServer {
     return this.#handshakes.size;
   }
 
+  /** Memory that is held for connections. */
+  get bytes(): Readonly<RemotingBytes> {
+    return this.#bytes;
+  }
+
   /** Listens, and resolves with the actual address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
   listen(address: ListenAddress, words: ListenWords): Promise<ListenAddress> {
     return listen(this.#server, address, words);
@@ -79,8 +85,7 @@ export class RemotingServer {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
-    for (const connection of [...this.#handshakes, ...this.#established])
-      connection.end('is not served any more');
+    for (const connection of [...this.#handshakes, ...this.#established]) connection.close();
     await closed;
   }
 
@@ -100,16 +105,23 @@ export class RemotingServer {
         this.#established.add(connection);
         return undefined;
       },
-      ended: (problem) => {
+      ended: ({ problem, isRefusal }) => {
         this.#handshakes.delete(connection);
         this.#established.delete(connection);
-        const fields = { address, reason: `the other side ${problem}` };
-        log({ level: 'debug', message: 'a connection of another node has ended', fields });
+        if (isRefusal) this.#refused(address, problem);
       },
     });
     const [oldest] = this.#handshakes;
-    if (this.#handshakes.size >= HANDSHAKES_MAX) oldest!.end('does not introduce itself');
+    if (this.#handshakes.size >= HANDSHAKES_MAX) oldest!.refuse('does not introduce itself');
     this.#handshakes.add(connection);
+  }
+
+  #refused(address: string, problem: string): void {
+    this.#options.log({
+      level: 'warn',
+      message: 'a connection to the remoting port was ended',
+      fields: { code: 'SVC_REMOTING_FAILED', address, reason: `the other side ${problem}` },
+    });
   }
 
   #protocolOptions(node: CallingNode): PeerProtocolOptions {

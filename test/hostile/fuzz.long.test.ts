@@ -62,6 +62,17 @@ test(
   },
 );
 
+test(
+  'whatever another node sends, its frames are read at every split or refused with a reason',
+  LONG,
+  async () => {
+    const { crashers, kept, blocks } = await fuzz('remoting', 3_000);
+    expect(crashers).toEqual([]);
+    expect(kept).toBeGreaterThan(50);
+    expect(blocks).toBeGreaterThan(100);
+  },
+);
+
 test('code that does not pay is noticed', () => {
   const module = generateModule(new Random(2), true);
   const places = unpaidPlaces({ bytes: module.bytes, fuelExport: 'steps', ownFunctions: 1 });

@@ -1,7 +1,7 @@
 // FuzzTarget: one thing that is fuzzed: where its inputs come from, and what has to hold of each.
 import type { Random } from '../random.ts';
 
-export const TARGET_NAMES = ['admission', 'rewriter', 'abi', 'http1'] as const;
+export const TARGET_NAMES = ['admission', 'rewriter', 'abi', 'http1', 'remoting'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 export interface FuzzTarget {

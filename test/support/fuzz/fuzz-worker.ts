@@ -7,6 +7,7 @@ import { admissionTarget } from './admission-target.ts';
 import { BlockCoverage } from './block-coverage.ts';
 import { type FuzzTarget, INPUT_BYTES_MAX, type TargetName } from './fuzz-target.ts';
 import { http1Target } from './http1-target.ts';
+import { remotingTarget } from './remoting-target.ts';
 import { rewriterTarget } from './rewriter-target.ts';
 
 export interface CampaignOrder {
@@ -29,6 +30,7 @@ const TARGETS: Readonly<Record<TargetName, () => FuzzTarget | Promise<FuzzTarget
   rewriter: () => rewriterTarget,
   abi: abiTarget,
   http1: () => http1Target,
+  remoting: () => remotingTarget,
 };
 const FRESH_PERCENT = 50;
 /** Old ones make room. */

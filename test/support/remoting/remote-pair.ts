@@ -58,7 +58,7 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
   const look = async (): Promise<void> => {
     while (!holds() && !looking.ends)
       await new Promise((resolve) => {
-        setTimeout(resolve, 1);
+        setImmediate(resolve);
       });
   };
   await within(20, what, look()).finally(() => {
