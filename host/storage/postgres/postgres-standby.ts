@@ -35,6 +35,7 @@ export class PostgresStandby implements JournalStandby<OpenedPostgres> {
         const opened = await openPostgresJournal(this.#location, {
           ...this.#settings,
           fingerprint,
+          isExclusive: true,
         });
         onLocked();
         return opened;

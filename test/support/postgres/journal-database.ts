@@ -1,4 +1,5 @@
 // JournalDatabase is a fresh database with the tables of a journal, and a node that owns all slices.
+import assert from 'node:assert/strict';
 import { MessageChannel } from 'node:worker_threads';
 import { SLICE_COUNT } from '../../../model/slice.ts';
 import { TIMER_LIMITS_DEFAULT } from '../../../model/timer-limits.ts';
@@ -14,6 +15,7 @@ import { NodeLease } from '../../../host/storage/postgres/nodes/node-lease.ts';
 import {
   type NodeIdentity,
   NodeMembership,
+  type TakenSlices,
 } from '../../../host/storage/postgres/nodes/node-membership.ts';
 import { SliceTable } from '../../../host/storage/postgres/nodes/slice-table.ts';
 import type { PostgresConnection } from '../../../host/storage/postgres/postgres-connection.ts';
@@ -30,7 +32,7 @@ const EMPTY = `TRUNCATE svc.journal, svc.reply, svc.snapshot, svc.timer, svc.mod
 
 /** A node as others see it, for tests. */
 export function testNode(name: string): NodeIdentity {
-  return { uid: name, machine: 'here', version: '0.0.0', fingerprint: 'test' };
+  return { uid: name, machine: 'here', version: '0.0.0', fingerprint: 'test', isExclusive: true };
 }
 
 export class JournalDatabase {
@@ -89,11 +91,14 @@ export class JournalDatabase {
     const membership = new NodeMembership(testNode(name), this.database.name);
     this.#memberships.set(name, membership);
     try {
-      const { number, taken } = await membership.join(session);
-      this.heads.advance(taken);
+      const number = await membership.join(session);
+      assert(number !== undefined, 'a node whose lease has ended cannot be removed yet');
       const table = this.tableOf(name);
       table.join(number);
-      table.assign(taken.map(([slice]) => [slice, number]));
+      await takeAll(session, membership, (taken) => {
+        this.heads.advance(taken);
+        table.assign(taken.map(([slice]) => [slice, number]));
+      });
     } finally {
       await session.close();
     }
@@ -148,5 +153,21 @@ export class JournalDatabase {
 
   attach(given?: Partial<PostgresConnection>): Journal {
     return attachPostgresJournal(this.connection(given));
+  }
+}
+
+/** Takes all slices, some of them later if their rows are locked. */
+async function takeAll(
+  session: DatabaseSession,
+  membership: NodeMembership,
+  onTaken: (taken: TakenSlices) => void,
+): Promise<void> {
+  let missing = Array.from({ length: SLICE_COUNT }, (_, slice) => slice);
+  while (missing.length > 0) {
+    // oxlint-disable-next-line no-await-in-loop -- it asks until the locks are gone
+    const taken = (await membership.take(session, missing)) ?? [];
+    onTaken(taken);
+    const found = new Set(taken.map(([slice]) => slice));
+    missing = missing.filter((slice) => !found.has(slice));
   }
 }

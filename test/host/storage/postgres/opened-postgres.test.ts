@@ -23,6 +23,7 @@ test('each record names its module, and a module that writes again is noted once
         timerLimits: TIMER_LIMITS_DEFAULT,
         series: new JournalSeries(),
         fingerprint,
+        isExclusive: true,
       },
     );
     opened.noteModule({ fingerprint, descriptor: `{"of":"${fingerprint}"}`, timeMs: 5 });
