@@ -90,7 +90,7 @@ export class RemotingServer {
   }
 
   #accept(socket: Socket): void {
-    const { self, routes, log } = this.#options;
+    const { self, routes } = this.#options;
     const address = socket.remoteAddress ?? '';
     const connection: AcceptedConnection = new AcceptedConnection({
       socket,

@@ -10,6 +10,7 @@ import { exitOf, openStatus } from '@svc/kit/service-status';
 import { SvcError } from '@svc/kit/svc-error';
 import { checkModuleSockets } from './given-sockets.ts';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
+import { withRemotingPort } from './remoting-settings.ts';
 import { RunningService } from './running-service.ts';
 import { serveCode } from './served-code.ts';
 import {
@@ -35,7 +36,9 @@ export async function runService(
   let programLog: Log | undefined;
   let files: LogFiles | undefined;
   try {
-    const settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
+    const given = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
+    const remoting = given.database ? await withRemotingPort(given.remoting) : given.remoting;
+    const settings = { ...given, remoting };
     // Programs read the log of a deployed instance, so the reason for its end is written as an entry of the log.
     const { name, logFormat, logFolder, sections } = settings;
     const opened = openServiceLog(name, logFormat, {

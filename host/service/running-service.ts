@@ -11,7 +11,7 @@ import type { GuestSource } from '../hosting/guest-source.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import type { ServedAddress } from '../introspection/introspection-part.ts';
 import { serviceView } from '../introspection/service-view.ts';
-import { LocatedLog } from '../introspection/located-log.ts';
+import type { LocatedLog } from '../introspection/located-log.ts';
 import { LimitLog } from './limit-log.ts';
 import type { CertificateFolder } from '@svc/identity/certificate-folder';
 import { httpUrl } from '@svc/kit/listen';
@@ -22,17 +22,18 @@ import { journalAt } from '../storage/journal-location.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { shardCount } from '../shards/shard-count.ts';
-import { shardLimits } from '../shards/shard-limits.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
 import { logWithoutSecrets } from './log-without-secrets.ts';
-import { withLocatedFailure } from './located-start.ts';
+import { locatedLog, withLocatedFailure } from './located-start.ts';
 import type { RunnableSettings, RunOptions } from './run-options.ts';
 import { checkIssuer } from './issuer-check.ts';
 import { moduleStandby } from './module-standby.ts';
 import { ModuleWork } from './module-work.ts';
+import { supervisedSettings } from './supervised-settings.ts';
 import { type ServiceLoop, startDevLoop } from './service-dev-loop.ts';
 import { CodeSource } from './code-source.ts';
 import { openCertificates } from './opened-certificates.ts';
+import { ServiceCluster } from './service-cluster.ts';
 import { ServiceConfiguration } from './service-configuration.ts';
 import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
@@ -55,6 +56,7 @@ export class RunningService {
   readonly #configuration: ServiceConfiguration;
   readonly #standby: Standby | undefined;
   readonly #journal: ServiceJournal;
+  readonly #cluster: ServiceCluster;
   readonly #views: ViewThreads;
   readonly #viewStatuses: ViewStatuses;
   readonly #supervisor: Supervisor;
@@ -70,7 +72,7 @@ export class RunningService {
   /** The module that is served, which `svc dev` replaces; undefined until the first one is admitted. */
   #served: GuestSource | undefined;
   /** Undefined unless lines of faults are followed by their source locations. */
-  #locatedLog: LocatedLog | undefined;
+  readonly #locatedLog: LocatedLog | undefined;
   /** Undefined until it is read, and if the service listens without TLS. */
   #certificates: CertificateFolder | undefined;
   /** Undefined until the shards have started. */
@@ -89,7 +91,10 @@ export class RunningService {
       this.#admission.abort();
     });
     this.#ended.promise.catch(() => {});
-    const log = this.#startLog();
+    this.#locatedLog = locatedLog(settings, options, (span) =>
+      this.#introspection.locationsOf(span),
+    );
+    const log = this.#locatedLog?.log ?? options.log;
     this.#log = logWithoutSecrets(log, () => this.#configuration.current);
     this.#configuration = new ServiceConfiguration({
       sources: settings.configuration,
@@ -106,6 +111,7 @@ export class RunningService {
     this.#journal = new ServiceJournal({
       location: journalAt(settings.dataFolder, settings.database),
       warn: (message) => this.#log({ level: 'warn', message }),
+      isExclusive: !this.#isShared,
       limits: settings.sections.journal,
       timerLimits: settings.sections.timers,
       series,
@@ -118,6 +124,11 @@ export class RunningService {
         this.#journalFailure = failure;
         this.#ended.reject(failure);
       },
+    });
+    this.#cluster = new ServiceCluster({
+      remoting: settings.remoting,
+      journal: this.#journal.opened,
+      leaveMs: settings.sections.supervisor.stopGraceMs,
     });
     this.#views = this.#makeViews();
     this.#viewStatuses = followedViews({
@@ -193,6 +204,7 @@ export class RunningService {
       new SocketRelay(this.#settings).phase(() => this.#started!.address),
       // No firing and no delivery starts before all shards can execute theirs.
       { start: () => this.#beginWork() },
+      this.#cluster.phase({ shards: this.#supervisor, consumers: this.#work.consumers }),
       { start: () => this.#control.open(), stop: () => this.#control.close() },
       { start: () => this.#configuration.watch(), stop: () => this.#configuration.close() },
       { start: () => this.#announce(), stop: () => this.#withdraw() },
@@ -200,18 +212,6 @@ export class RunningService {
         ? []
         : [{ start: () => this.#startDevLoop(loop), stop: () => loop.dev.end() }]),
     ];
-  }
-
-  /**
-   * Returns the log of the service. On a developer's machine, text lines of faults are followed by their source
-   * location; `svc dev` locates faults itself, and JSON lines are read by programs.
-   */
-  #startLog(): Log {
-    const { deployed, logFormat } = this.#settings;
-    const { log, loop } = this.#options;
-    if (loop !== undefined || deployed || logFormat !== 'text') return log;
-    this.#locatedLog = new LocatedLog(log, (span) => this.#introspection.locationsOf(span));
-    return this.#locatedLog.log;
   }
 
   async #openCertificates(): Promise<void> {
@@ -225,6 +225,12 @@ export class RunningService {
     await this.#configuration.prepare(source);
     this.#served = source;
     return source;
+  }
+
+  /** Whether other instances may use the journal at the same time. */
+  get #isShared(): boolean {
+    const { database, standby } = this.#settings;
+    return database !== undefined && !standby && this.#options.loop === undefined;
   }
 
   #makeStandby(series: JournalSeries): Standby | undefined {
@@ -262,22 +268,16 @@ export class RunningService {
   }
 
   #makeSupervisor(): Supervisor {
-    const { name, deployed, host, port, http, identity, shards, sections } = this.#settings;
+    const { identity, shards, sections } = this.#settings;
     const count = shardCount(shards, process.platform, this.#log);
     const tokens = this.#tokens;
     return new Supervisor({
       shardFile: new URL('./shard.ts', import.meta.url),
-      settings: {
-        name,
-        deployed,
-        address: { host, port },
-        http,
-        identity,
-        verifiesTokens: tokens !== undefined,
-        network: this.#settings.network,
+      settings: supervisedSettings(this.#settings, {
         count,
-        sections: shardLimits(sections, count),
-      },
+        verifiesTokens: tokens !== undefined,
+        isShared: this.#isShared,
+      }),
       source: this.#source,
       limits: sections.supervisor,
       env: this.#options.env,
@@ -286,6 +286,7 @@ export class RunningService {
         return this.#journal.connect(index, count);
       },
       isStandby: this.#standby !== undefined,
+      nodes: () => this.#cluster.nodes,
       workLinks: {
         firings: (index) => this.#work.timers.link(index),
         deliveries: (index) => this.#work.consumers.link(index),
@@ -320,6 +321,7 @@ export class RunningService {
         controlSocket: () => this.#control.socket,
         source: this.#source,
         journal: this.#journal.opened,
+        cluster: () => (this.#isShared ? this.#cluster.state : undefined),
         isPrepared: () => this.#standby?.isPrepared ?? false,
         history: this.#history,
         env,

@@ -11,7 +11,7 @@ import { type JournalOpening, type JournalUser, openJournalFor } from './journal
 
 export interface ServiceJournalOptions extends Pick<
   JournalOpening,
-  'limits' | 'timerLimits' | 'series' | 'warn' | 'open' | 'ignoreComponents'
+  'limits' | 'isExclusive' | 'timerLimits' | 'series' | 'warn' | 'open' | 'ignoreComponents'
 > {
   readonly location: JournalLocation;
   /** The module that the journal is opened for. */

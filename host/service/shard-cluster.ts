@@ -3,29 +3,32 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import type { ByteBudget } from '@svc/model/byte-budget';
 import type { FaultReport } from '@svc/model/fault-report';
+import type { ListenAddress } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
+import type { Awaitable } from '@svc/model/call';
 import type { EntityEngine } from '../engine/entity-engine.ts';
+import { RouteTable } from '../http/route-table.ts';
 import type { NodeIdentity } from '../remoting/handshake.ts';
 import { RemoteNodes } from '../remoting/remote-nodes.ts';
 import { RemotingServer } from '../remoting/remoting-server.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import { ClusterOwnership } from '../shards/cluster-ownership.ts';
+import type { ForwardedCall } from '../shards/frame.ts';
 import { MovingCalls } from '../shards/moving-calls.ts';
 import type { RouterCluster, ShardRouter } from '../shards/shard-router.ts';
-import type { Address } from '../shards/shard-messages.ts';
 import type { ClusterNode, ClusterSlices, ReleasedSlices } from '../storage/cluster-nodes.ts';
 
 /** Time for entities to leave memory before they are handed over, in milliseconds. What is still waiting then fails as moved. */
 const RELEASE_MS = 300;
+/** Interval at which it is reported which nodes cannot be reached, in milliseconds. */
+const UNREACHABLE_MS = 1_000;
 const WORDS = {
-  host: '--set svc.remoting.host=ADDRESS',
-  port: '--set svc.remoting.port=PORT',
+  server: 'for the other instances of the service',
+  settings: { host: 'svc.remoting.host', port: 'svc.remoting.port' },
 };
 
 export interface ShardClusterOptions {
   readonly slices: ClusterSlices;
-  /** Id of the cluster. */
-  readonly id: string;
   readonly descriptor: ModuleDescriptor;
   /** Fingerprint of the module. */
   readonly fingerprint: string;
@@ -43,7 +46,6 @@ export class ShardCluster {
   readonly routing: RouterCluster;
   readonly #options: ShardClusterOptions;
   readonly #remote: RemoteNodes;
-  #nodes: readonly ClusterNode[] = [];
   #server: RemotingServer | undefined;
   #watch: NodeJS.Timeout | undefined;
 
@@ -68,43 +70,34 @@ export class ShardCluster {
     };
   }
 
-  /** Takes calls of other nodes. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
-  async listen(
-    address: Address & { readonly isShared: boolean },
-    router: ShardRouter,
-  ): Promise<void> {
-    const { slices, descriptor, unsent, log, onUnreachable } = this.#options;
+  /** Serves calls of other nodes by this router, and lets go of entities of this engine that the node hands over. */
+  serve(engine: Pick<EntityEngine, 'drain'>, router: ShardRouter): void {
+    const { slices, descriptor, unsent, log } = this.#options;
+    slices.onRelease((released) => release(engine, released));
+    const { serve, ...callbacks } = router.nodeOptions;
     this.#server = new RemotingServer({
       self: () => this.#self,
       routes: parameterCounts(descriptor),
       serviceFor: (node) => ({
-        ...router.nodeOptions,
+        ...callbacks,
         look: () => slices.look(),
-        serve: async (call) => {
-          try {
-            return await router.nodeOptions.serve(call);
-          } finally {
-            // Whoever reads its own writes at the other node waits for this record.
-            const [{ component, id }] = call;
-            node.sendHead(...slices.headOf(component, id));
-          }
-        },
+        serve: (call) => followedBy(serve(call), () => node.sendHead(...headOf(slices, call))),
       }),
       unsent,
       log,
     });
-    await this.#server.listen(address, WORDS);
-    this.#watch = setInterval(() => onUnreachable(this.#remote.unreachable), 1_000).unref();
   }
 
-  /** Lets go of entities that this node hands over. */
-  releases(engine: Pick<EntityEngine, 'drain'>): void {
-    this.#options.slices.onRelease((released) => release(engine, released));
+  /** Takes calls of other nodes at this address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
+  async listen(address: ListenAddress): Promise<void> {
+    const { onUnreachable } = this.#options;
+    await this.#server!.listen(address, WORDS);
+    this.#watch = setInterval(() => onUnreachable(this.#remote.unreachable), UNREACHABLE_MS);
+    this.#watch.unref();
   }
 
   /** Takes the nodes of the cluster, which calls go to from now on. */
   setNodes(nodes: readonly ClusterNode[]): void {
-    this.#nodes = nodes;
     const present = nodes.filter(({ status }) => status !== 'Down');
     this.#remote.setNodes(
       present.flatMap(({ number, uid, address }) =>
@@ -125,11 +118,24 @@ export class ShardCluster {
   }
 
   get #self(): NodeIdentity {
-    const { id: cluster, fingerprint, slices } = this.#options;
-    const number = slices.self;
-    const uid = this.#nodes.find((node) => node.number === number)?.uid ?? '';
+    const { fingerprint, slices } = this.#options;
+    const { id: cluster, self: number, uid } = slices;
     return { cluster, number, uid, version: RUNTIME_VERSION, fingerprint };
   }
+}
+
+/** Returns the slice of a call's entity, and its last record: whoever reads its own writes at the other node waits for that. */
+function headOf(
+  slices: ClusterSlices,
+  [{ component, id }]: ForwardedCall,
+): readonly [number, number] {
+  return slices.headOf(component, id);
+}
+
+function followedBy<T>(answer: Awaitable<T>, then: () => void): Awaitable<T> {
+  if (answer instanceof Promise) return answer.finally(then);
+  then();
+  return answer;
 }
 
 async function release(
@@ -144,6 +150,8 @@ async function release(
 }
 
 /** Returns the number of parameters in the path of each route. */
-function parameterCounts({ endpoints }: ModuleDescriptor): readonly number[] {
-  return endpoints.map(({ path }) => path.split('/').filter((part) => part.startsWith('{')).length);
+function parameterCounts(descriptor: ModuleDescriptor): readonly number[] {
+  return new RouteTable(descriptor).routes.map(
+    ({ parameterPositions }) => parameterPositions.length,
+  );
 }

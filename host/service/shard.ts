@@ -7,6 +7,7 @@ import type { CertificateTexts } from '@svc/identity/certificates';
 import type { Leases } from '../engine/needs/leases.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
+import type { ByteBudget } from '@svc/model/byte-budget';
 import { CurrentConfiguration } from '@svc/model/configuration';
 import { LimitCounters } from '@svc/model/limit-counters';
 import { requestBudgets } from '@svc/model/request-budgets';
@@ -17,11 +18,12 @@ import { HashOwnership } from '../shards/hash-ownership.ts';
 import { serveWork, type WorkKind } from '../shards/work-link.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
-import { attachJournal, leasesOf } from '../storage/journal-connection.ts';
+import { attachJournal, clusterOf, leasesOf } from '../storage/journal-connection.ts';
 import { type Delivery, DELIVERY_AWAY } from './event-delivery.ts';
 import { ServicesOnDemand } from './called-services.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
+import type { ShardCluster } from './shard-cluster.ts';
 import { ShardTokens } from './shard-tokens.ts';
 import type { ServedIdentity } from './shard-identity.ts';
 import type { Firing } from '../engine/firing.ts';
@@ -50,6 +52,8 @@ let peerAway = (_index: number, _pauseMs: number): void => {};
 let renewCertificates = (_texts: CertificateTexts): void => {};
 /** Without values before the shard serves: no handler runs before. */
 const configuration = new CurrentConfiguration();
+/** Undefined if the service has one node, and until the shard serves. */
+let cluster: ShardCluster | undefined;
 /** Undefined until the shard serves; the supervisor sends no questions before. */
 let served: ServedGuest | undefined;
 
@@ -74,6 +78,10 @@ supervisor.on('message', (message: ToShard) => {
       return connectPeer(message.peer);
     case 'peer-away':
       return peerAway(message.index, message.pauseMs);
+    case 'nodes':
+      return cluster?.setNodes(message.nodes);
+    case 'owners-changed':
+      return cluster?.announceOwners();
     case 'work':
       return work(message.work, message.port);
     case 'ask': {
@@ -141,7 +149,9 @@ async function run(): Promise<void> {
   );
   const stopRequested = nextMessage('stop');
   const closeRequested = nextMessage('close');
-  const address = { ...settings.address, isShared: settings.count > 1 };
+  const isShared = settings.count > 1;
+  const address = { ...settings.address, isShared };
+  if (settings.remoting !== undefined) await cluster?.listen({ ...settings.remoting, isShared });
   send({
     kind: 'listening',
     address: settings.http ? await served.listen(address) : undefined,
@@ -151,6 +161,7 @@ async function run(): Promise<void> {
   const { hasCut } = await served.stop(graceMs);
   send({ kind: 'finished', hasCut });
   await closeRequested;
+  await cluster?.close();
   await served.close();
   tokens?.close();
   await journal.close();
@@ -197,9 +208,10 @@ async function servedOptions({
   journal,
   leases,
   views,
-  resources: { peers, numbers: shared, certificates, limits: buckets },
+  resources,
   httpServer,
 }: ServedParts): Promise<ServedGuestOptions> {
+  const { peers, numbers: shared, certificates, limits: buckets } = resources;
   const { index, count, sections, deployed } = settings;
   const numbers = new ShardNumbers(guest.descriptor, sections.observability.ringCapacity, shared);
   const budgets = requestBudgets(sections.http, settings.budgets, index);
@@ -209,17 +221,50 @@ async function servedOptions({
   const own = { log, numbers, budgets, limits, index, services, configuration, tls: identity?.tls };
   const options = { guest, journal, leases, deployed, sections, views, tokens, ...own };
   const { createHttpServer: createServer } = await httpServer;
-  if (count === 1) return { ...options, createServer };
+  cluster = await shardCluster({ guest, journal, resources, unsent: budgets.unsent });
+  if (count === 1 && cluster === undefined) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');
   const { unsent } = budgets;
   const { handlerTable } = numbers;
-  const ownership = new HashOwnership(count);
-  const route: ServedGuestOptions['route'] = (parts) =>
-    connected(
-      routing({ ...parts, index, ownership, faults: log.faults, handlerTable, unsent }),
+  const ownership = cluster?.ownership ?? new HashOwnership(count);
+  const others = { ownership, cluster: cluster?.routing };
+  const route: ServedGuestOptions['route'] = (parts) => {
+    const made = connected(
+      routing({ ...parts, ...others, index, faults: log.faults, handlerTable, unsent }),
       peers,
     );
+    cluster?.serve(parts.engine, made.router);
+    return made;
+  };
   return { ...options, createServer, route };
+}
+
+interface ClusterParts extends Pick<ServedParts, 'guest' | 'journal' | 'resources'> {
+  readonly unsent: ByteBudget;
+}
+
+/** Returns the cluster of the service; undefined if the service has one node. */
+async function shardCluster({
+  guest: { descriptor, fingerprint },
+  journal,
+  resources,
+  unsent,
+}: ClusterParts): Promise<ShardCluster | undefined> {
+  const slices = settings.remoting && clusterOf(resources.journal, journal);
+  if (slices === undefined) return undefined;
+  // A service with one node does not load this code.
+  const { ShardCluster: Cluster } = await import('./shard-cluster.ts');
+  return new Cluster({
+    slices,
+    descriptor,
+    // A guest that is not stored has none, and no journal that others use.
+    fingerprint: fingerprint ?? '',
+    shards: settings.count,
+    faults: log.faults,
+    unsent,
+    log: ({ level = 'info', message = '', fields }) => log.write(level, message, fields),
+    onUnreachable: (nodes) => send({ kind: 'unreachable', nodes }),
+  });
 }
 
 /** Returns the identity of the shard, which new certificates reach; undefined if the service listens without TLS. */

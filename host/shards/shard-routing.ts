@@ -21,7 +21,10 @@ interface Parts {
   readonly index: number;
   readonly ownership: Ownership;
   readonly guest: Pick<Guest, 'endpoints'>;
-  readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents' | 'changeTimers'>;
+  readonly engine: Pick<
+    EntityEngine,
+    'call' | 'speculate' | 'readEvents' | 'changeTimers' | 'drain'
+  >;
   readonly clock: WallClock;
   readonly random: RandomSource;
   readonly eventLoop: EventLoopBudget;

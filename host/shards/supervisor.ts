@@ -247,7 +247,7 @@ export class Supervisor {
     const { http, remoting } = this.#supervised.settings;
     const { checkPortFree } = await import('./free-port.ts');
     if (http) await checkPortFree(this.#address, '--port');
-    if (remoting !== undefined) await checkPortFree(remoting, '--set svc.remoting.port=PORT');
+    if (remoting !== undefined) await checkPortFree(remoting, 'svc.remoting.port');
   }
 }
 

@@ -69,6 +69,10 @@ export interface ReleasedSlices {
 
 /** The cluster for a shard. */
 export interface ClusterSlices {
+  /** Id of the cluster, which is that of the journal. */
+  readonly id: string;
+  /** This node's uid: another one for each start. */
+  readonly uid: string;
   /** Number of this node; NOBODY while it is not a member. */
   readonly self: number;
   /** Changes whenever the owner of a slice has changed. */

@@ -21,6 +21,8 @@ import type { TimerAdministration } from './timer-administration.ts';
 export interface OpenedJournal extends JournalContents, TimerAdministration, ConsumerWriter {
   /** Why nothing can be stored or answered now, as a sentence; undefined: it can. It may pass by itself. */
   readonly problem?: string | undefined;
+  /** The runs of the runtime that write the journal together; absent: there is only this one. */
+  readonly cluster?: ClusterMembership;
   /** Resolves when the journal's writer ends by itself: nothing can be written any more. */
   readonly failure: Promise<SvcError>;
   /** The data with which a thread follows the journal. */

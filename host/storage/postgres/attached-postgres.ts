@@ -81,7 +81,16 @@ class AttachedPostgres implements ClusterJournal {
     this.#port = port;
     this.#table = table;
     this.positions = new SlicePositions(heads);
-    this.cluster = new AttachedSlices({ table, heads, claims, slices, port, report });
+    this.cluster = new AttachedSlices({
+      id: connection.journal,
+      uid: connection.node,
+      table,
+      heads,
+      claims,
+      slices,
+      port,
+      report,
+    });
     this.#writing = new WritingSession({
       connect,
       claims,

@@ -10,6 +10,10 @@ import type { SliceClaims } from '../slice-claims.ts';
 import type { SliceTable } from './slice-table.ts';
 
 export interface AttachedSlicesNeeds {
+  /** Id of the journal. */
+  readonly id: string;
+  /** Uid of the node. */
+  readonly uid: string;
   readonly table: SliceTable;
   readonly heads: SliceHeads;
   readonly claims: Pick<SliceClaims, 'release' | 'endRelease'>;
@@ -38,6 +42,14 @@ export class AttachedSlices implements ClusterSlices {
       for (const number of this.#releases.keys()) this.#end(number);
     });
     port.unref();
+  }
+
+  get id(): string {
+    return this.#needs.id;
+  }
+
+  get uid(): string {
+    return this.#needs.uid;
   }
 
   get self(): number {

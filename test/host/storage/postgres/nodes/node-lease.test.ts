@@ -1,4 +1,6 @@
 // The lease of a node in memory, by fake clocks.
+import { sliceOf } from '../../../../../model/slice.ts';
+import { SliceTable } from '../../../../../host/storage/postgres/nodes/slice-table.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   CLOCK_DRIFT_MS,
@@ -83,8 +85,11 @@ describe('the lease in memory', () => {
 
   test('is none for the engine once it has ended', () => {
     const real = new NodeLease();
-    const leases = postgresLeases({ lease: real.shared });
+    const table = new SliceTable();
+    const leases = postgresLeases({ lease: real.shared, owners: table.shared });
     const entity = { component: 'Cart', id: 'one' };
+    table.join(7);
+    table.assign([[sliceOf('Cart', 'one'), 7]]);
     expect(leases.epochOf(entity)).toBeUndefined();
     real.renewal()();
     expect(leases.epochOf(entity)).toBe(1);
