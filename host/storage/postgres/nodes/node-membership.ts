@@ -168,7 +168,10 @@ export class NodeMembership {
       throw error;
     }
     const [row] = rows as readonly (readonly [number, number, number | null])[];
-    if (row === undefined) return undefined;
+    if (row === undefined) {
+      this.#unsureRenewals--;
+      return undefined;
+    }
     const [renewals, version, othersLeftMs] = row;
     [this.#renewals, this.#unsureRenewals] = [renewals, 0];
     return { version, othersLeftMs: othersLeftMs ?? undefined };
