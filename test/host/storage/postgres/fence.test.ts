@@ -4,13 +4,13 @@ import type { Journal } from '../../../../host/engine/needs/journal.ts';
 import { ConsumerSettlements } from '../../../../host/storage/postgres/consumers/consumer-settlements.ts';
 import { FollowingSession } from '../../../../host/storage/postgres/following-session.ts';
 import { nodeFence } from '../../../../host/storage/postgres/nodes/node-fence.ts';
+import { NodeMembership } from '../../../../host/storage/postgres/nodes/node-membership.ts';
 import { PostgresTimerAdministration } from '../../../../host/storage/postgres/timers/timer-administration.ts';
-import type { SvcError } from '../../../../kit/svc-error.ts';
 import type { EntityRef } from '../../../../model/entity.ts';
 import { sliceOf } from '../../../../model/slice.ts';
 import { append, recordOf } from '../../../suites/journal-suite.ts';
 import { HeldCommits } from '../../../support/postgres/held-commits.ts';
-import { JournalDatabase } from '../../../support/postgres/journal-database.ts';
+import { JournalDatabase, testNode } from '../../../support/postgres/journal-database.ts';
 import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
 import { timerRules } from '../../../support/postgres/timer-database.ts';
 
@@ -41,6 +41,10 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((journal) => journal.close()));
 });
 
+function membership(name: string): NodeMembership {
+  return new NodeMembership(testNode(name), 'test');
+}
+
 const numberOfNode = () => journals.tableOf('node').self;
 
 function attach(node: string): Journal {
@@ -58,7 +62,8 @@ test('a node that takes over while a write is committed waits for it, and reads 
   await journals.expire('node');
   const order: string[] = [];
   const joining = journals.join('other').then(() => order.push('joined'));
-  await held.blocked();
+  // All slices are taken but the one of the write.
+  await expect.poll(() => slicesWithoutNode()).toBe(1);
   expect(order).toEqual([]);
   await held.release();
   await joining;
@@ -66,6 +71,13 @@ test('a node that takes over while a write is committed waits for it, and reads 
   const next = attach('other');
   expect(await next.read(one, 0, 10)).toEqual([recordOf(1), recordOf(2)]);
 });
+
+/** Counts the slices whose owner is no node any more. */
+function slicesWithoutNode(): Promise<number> {
+  return journals.number(
+    'SELECT count(*) FROM svc.slice s LEFT JOIN svc.node n ON n.number = s.owner WHERE n.number IS NULL',
+  );
+}
 
 test('a write that comes after a takeover stores nothing, and what is stored can still be read', async () => {
   const owner = attach('node');
@@ -113,11 +125,12 @@ test('a takeover fails while the lease of the owner lasts, and while its renewal
   await session.query({
     text: `UPDATE svc.node SET lease_until = clock_timestamp() + interval '5 seconds' WHERE uid = 'node'`,
   });
-  const joining = journals.join('other').catch((error: SvcError) => error.code);
-  await held.blocked();
+  const other = await journals.session();
+  expect(await membership('other').join(other)).toBeUndefined();
   await session.query({ text: 'COMMIT' });
   await session.close();
-  expect(await joining).toBe('SVC_DATA_IN_USE');
+  await expect(membership('other').join(other)).rejects.toMatchObject({ code: 'SVC_DATA_IN_USE' });
+  await other.close();
 });
 
 async function epochs(): Promise<number> {
@@ -239,10 +252,11 @@ describe('what belongs to no slice', () => {
     await session.query({ text: 'BEGIN' });
     await nodeFence(numberOfNode, 'test')(session);
     await journals.expire('node');
-    const joining = journals.join('other');
-    await held.blocked();
+    const other = await journals.session();
+    expect(await membership('other').join(other)).toBeUndefined();
     await session.query({ text: 'COMMIT' });
-    await joining;
+    expect(await membership('other').join(other)).toBeGreaterThan(0);
+    await other.close();
     await session.query({ text: 'BEGIN' });
     await expect(nodeFence(numberOfNode, 'test')(session)).rejects.toThrow('taken over');
     await session.close();

@@ -1,6 +1,4 @@
 // The lease of a node in memory, by fake clocks.
-import { sliceOf } from '../../../../../model/slice.ts';
-import { SliceTable } from '../../../../../host/storage/postgres/nodes/slice-table.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   CLOCK_DRIFT_MS,
@@ -8,6 +6,8 @@ import {
   NodeLease,
   postgresLeases,
 } from '../../../../../host/storage/postgres/nodes/node-lease.ts';
+import { SliceTable } from '../../../../../host/storage/postgres/nodes/slice-table.ts';
+import { sliceOf } from '../../../../../model/slice.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -83,16 +83,21 @@ describe('the lease in memory', () => {
     expect(CLOCK_DRIFT_MS).toBeGreaterThan((LEASE_MS * 1_000) / 1_000_000);
   });
 
-  test('is none for the engine once it has ended', () => {
+  test('is none for the engine once it has ended, and for slices that the node does not own', () => {
     const real = new NodeLease();
-    const table = new SliceTable();
-    const leases = postgresLeases({ lease: real.shared, owners: table.shared });
+    const owners = new SliceTable();
+    const leases = postgresLeases({ lease: real.shared, owners: owners.shared });
     const entity = { component: 'Cart', id: 'one' };
-    table.join(7);
-    table.assign([[sliceOf('Cart', 'one'), 7]]);
-    expect(leases.epochOf(entity)).toBeUndefined();
+    const slice = sliceOf('Cart', 'one');
     real.renewal()();
+    expect(leases.epochOf(entity)).toBeUndefined();
+    owners.join(7);
+    owners.assign([[slice, 7]]);
     expect(leases.epochOf(entity)).toBe(1);
+    owners.assign([[slice, 8]]);
+    expect(leases.epochOf(entity)).toBeUndefined();
+    owners.assign([[slice, 7]]);
+    expect(leases.epochOf(entity)).toBe(2);
     real.end();
     expect(leases.epochOf(entity)).toBeUndefined();
   });
