@@ -7,23 +7,19 @@
 // Invariants
 // - `ended` is called once, after the last message, and never within a call of `send`.
 // - After the end nothing is passed on and nothing is sent.
-// - Memory for the other side is bounded, whatever it does: by MESSAGE_BYTES_MAX for what arrives and by QUEUED_BYTES_MAX for
-//   what waits, and for all connections together by the bounds in remoting-limits.ts.
+// - Memory for the other side is bounded, whatever it does: by MESSAGE_BYTES_MAX for what arrives, by RemotingBounds for what
+//   waits, and by those for all connections together.
 import type { Socket } from 'node:net';
 import { decodeList, encodeList, type Scalar } from './flat-list.ts';
 import { MessageReader } from './message-reader.ts';
 import { RefusedMessage } from './refused-message.ts';
 import type { RemotingBytes } from './remoting-bytes.ts';
 import {
-  ARRIVING_BYTES_TOTAL_MAX,
-  FREE_BYTES,
   HEARTBEAT_MS,
   HELLO_BYTES_MAX,
   MESSAGE_BYTES_MAX,
   MESSAGE_MS_MAX,
   MESSAGE_VALUES_MAX,
-  QUEUED_BYTES_MAX,
-  QUEUED_BYTES_TOTAL_MAX,
   SILENCE_MS_MAX,
   UNREAD_MS_MAX,
 } from './remoting-limits.ts';
@@ -96,11 +92,7 @@ export class MessageConnection {
     if (this.#end !== undefined) return;
     this.#options.socket.write(encodeList(values));
     this.#countQueued();
-    const { queued } = this.#options.bytes;
-    if (
-      this.#queued > QUEUED_BYTES_MAX ||
-      (queued > QUEUED_BYTES_TOTAL_MAX && this.#queued > FREE_BYTES)
-    )
+    if (this.#options.bytes.mayNotQueue(this.#queued))
       this.refuse(`lets ${this.#queued} bytes wait`);
   }
 
@@ -155,10 +147,7 @@ export class MessageConnection {
     }
     if (this.#reader.isIncomplete) this.#incompleteSinceMs ??= this.#receivedAtMs;
     this.#countArriving();
-    if (
-      this.#options.bytes.arriving > ARRIVING_BYTES_TOTAL_MAX &&
-      this.#reader.heldBytes > FREE_BYTES
-    )
+    if (this.#options.bytes.mayNotReceive(this.#arriving))
       this.refuse('sends a large message while many others arrive');
   }
 
@@ -183,8 +172,8 @@ export class MessageConnection {
     if (isLate) this.#receivedAtMs = nowMs;
     const incompleteMs = nowMs - (this.#incompleteSinceMs ?? nowMs);
     if (nowMs - this.#receivedAtMs > SILENCE_MS_MAX) this.refuse('is silent');
+    else if (incompleteMs >= MESSAGE_MS_MAX) this.refuse('does not finish a message');
     else if (nowMs - this.#readAtMs > UNREAD_MS_MAX) this.refuse('reads nothing');
-    else if (incompleteMs > MESSAGE_MS_MAX) this.refuse('does not finish a message');
     else this.send([this.#receivedBytes]);
   }
 

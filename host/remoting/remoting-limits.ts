@@ -29,16 +29,27 @@ export const CONNECTIONS_MAX = 256;
 /** Number of connections whose handshake is not done. A further one ends the oldest of them. */
 export const HANDSHAKES_MAX = 64;
 
-/** Bytes that wait to be sent on one connection. With more, the connection is ended. */
-export const QUEUED_BYTES_MAX = 256 * 1024 * 1024;
-/** Bytes that wait to be sent on all connections of a shard. With more, a connection for which many wait is ended. */
-export const QUEUED_BYTES_TOTAL_MAX = 512 * 1024 * 1024;
-/** Bytes of incomplete messages on all connections of a shard. With more, a connection with a large one is ended. */
-export const ARRIVING_BYTES_TOTAL_MAX = 256 * 1024 * 1024;
-/** Bytes of a connection that do not count against the two bounds of all connections together. */
-export const FREE_BYTES = 1024 * 1024;
-/** UTF-16 units of calls and requests of other nodes that a shard works on. Further ones fail with SVC_OVERLOADED. */
-export const SERVED_UNITS_MAX = 256 * 1024 * 1024;
+/** Bounds of what the connections of a shard hold in memory. */
+export interface RemotingBounds {
+  /** Bytes that wait to be sent on one connection. With more, the connection is ended. */
+  readonly queuedBytesMax: number;
+  /** Bytes that wait to be sent on all connections. With more, a connection for which many wait is ended. */
+  readonly queuedBytesTotalMax: number;
+  /** Bytes of incomplete messages on all connections. With more, a connection with a large one is ended. */
+  readonly arrivingBytesTotalMax: number;
+  /** Bytes of a connection with which it is never ended for the bounds of all connections together. */
+  readonly freeBytes: number;
+  /** UTF-16 units of calls and requests of other nodes that are worked on. Further ones fail with SVC_OVERLOADED. */
+  readonly servedUnitsMax: number;
+}
+
+export const REMOTING_BOUNDS: RemotingBounds = {
+  queuedBytesMax: 256 * 1024 * 1024,
+  queuedBytesTotalMax: 512 * 1024 * 1024,
+  arrivingBytesTotalMax: 256 * 1024 * 1024,
+  freeBytes: 1024 * 1024,
+  servedUnitsMax: 256 * 1024 * 1024,
+};
 /** UTF-16 units that a call or request counts beside its texts. */
 export const SERVED_UNITS_EACH = 1_024;
 /** UTF-16 units of the inputs of calls that wait for one other node. */

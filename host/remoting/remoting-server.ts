@@ -11,7 +11,7 @@ import type { PeerProtocolOptions } from '../shards/peer-protocol.ts';
 import { AcceptedConnection, type CallingNode } from './accepted-connection.ts';
 import type { NodeIdentity } from './handshake.ts';
 import { RemotingBytes } from './remoting-bytes.ts';
-import { CONNECTIONS_MAX, HANDSHAKES_MAX } from './remoting-limits.ts';
+import { CONNECTIONS_MAX, HANDSHAKES_MAX, type RemotingBounds } from './remoting-limits.ts';
 import { ServedUnits, unitsOfCall, unitsOfRequest } from './served-units.ts';
 
 /** Serves the calls and requests of one other node. */
@@ -31,19 +31,23 @@ export interface RemotingServerOptions {
   readonly unsent: PeerProtocolOptions['unsent'];
   /** Anybody who can reach the port can cause lines, so give a log that is limited. */
   readonly log: Log;
+  /** Absent: REMOTING_BOUNDS. */
+  readonly bounds?: RemotingBounds | undefined;
 }
 
 export class RemotingServer {
   readonly #options: RemotingServerOptions;
   readonly #server: Server;
-  readonly #bytes = new RemotingBytes();
-  readonly #served = new ServedUnits();
+  readonly #bytes: RemotingBytes;
+  readonly #served: ServedUnits;
   /** Connections whose handshake is not done, the oldest first. */
   readonly #handshakes = new Set<AcceptedConnection>();
   readonly #established = new Set<AcceptedConnection>();
 
   constructor(options: RemotingServerOptions) {
     this.#options = options;
+    this.#bytes = new RemotingBytes(options.bounds);
+    this.#served = new ServedUnits(this.#bytes.bounds.servedUnitsMax);
     this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
     // The system refuses a connection, for example because it has no file descriptor left.
     this.#server.on('error', (error: NodeJS.ErrnoException) =>

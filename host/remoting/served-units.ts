@@ -4,7 +4,7 @@ import type { Awaitable } from '@svc/model/call';
 import type { EndpointRequest } from '@svc/model/endpoint';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ForwardedCall } from '../shards/frame.ts';
-import { SERVED_UNITS_EACH, SERVED_UNITS_MAX } from './remoting-limits.ts';
+import { SERVED_UNITS_EACH } from './remoting-limits.ts';
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
@@ -12,7 +12,7 @@ export class ServedUnits {
   readonly #unitsMax: number;
   #units = 0;
 
-  constructor(unitsMax = SERVED_UNITS_MAX) {
+  constructor(unitsMax: number) {
     this.#unitsMax = unitsMax;
   }
 

@@ -1,5 +1,5 @@
 // TcpFaultProxy is between a client and a server, and fails as a network does: connections are reset, refused, or stay open and let
-// nothing through, in one direction or in both.
+// nothing through, in one direction or in both; or everything comes later.
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 
 interface Pair {
@@ -12,6 +12,8 @@ export class TcpFaultProxy {
   readonly #pairs = new Set<Pair>();
   #isRefusing = false;
   #holdsAnswers = false;
+  #holdsRequests = false;
+  #delayMs = 0;
   /** Number of connections that were made. */
   connections = 0;
 
@@ -68,6 +70,22 @@ export class TcpFaultProxy {
     for (const { server } of this.#pairs) server.resume();
   }
 
+  /** Lets no byte of the client through any more, until `letRequestsThrough` is called. */
+  holdRequests(): void {
+    this.#holdsRequests = true;
+    for (const { client } of this.#pairs) client.pause();
+  }
+
+  letRequestsThrough(): void {
+    this.#holdsRequests = false;
+    for (const { client } of this.#pairs) client.resume();
+  }
+
+  /** Lets every byte through later, in both directions. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
   async close(): Promise<void> {
     const closed = new Promise((resolve) => {
       this.#server.close(resolve);
@@ -83,11 +101,16 @@ export class TcpFaultProxy {
       [client, server],
       [server, client],
     ] as const) {
-      from.on('data', (bytes) => {
+      const isHeld = () => (from === client ? this.#holdsRequests : this.#holdsAnswers);
+      const pass = (bytes: Buffer): void => {
         if (!to.write(bytes)) from.pause();
+      };
+      from.on('data', (bytes: Buffer) => {
+        if (this.#delayMs === 0) pass(bytes);
+        else setTimeout(() => pass(bytes), this.#delayMs);
       });
       to.on('drain', () => {
-        if (from === client || !this.#holdsAnswers) from.resume();
+        if (!isHeld()) from.resume();
       });
       from.on('end', () => to.end());
       from.on('error', () => to.destroy());
@@ -97,5 +120,6 @@ export class TcpFaultProxy {
       });
     }
     if (this.#holdsAnswers) server.pause();
+    if (this.#holdsRequests) client.pause();
   }
 }

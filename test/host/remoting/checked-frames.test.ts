@@ -97,14 +97,17 @@ test('frames that end too early are refused at every length', () => {
     [asked, SERVING],
     [answered, CALLING],
   ] as const) {
-    let complete = 0;
-    for (let length = 0; length < frames.length; length++)
+    const reasonAt = (length: number): string => {
       try {
         checkFrames(frames.slice(0, length), side);
-        complete++;
+        return 'complete';
       } catch (error) {
-        expect(error).toBeInstanceOf(RefusedMessage);
+        return error instanceof RefusedMessage ? error.message : String(error);
       }
+    };
+    const reasons = frames.map((_, length) => reasonAt(length));
+    expect(new Set(reasons)).toEqual(new Set(['complete', 'sent a frame that ends too early']));
+    const complete = reasons.filter((reason) => reason === 'complete').length;
     expect(complete).toBe(side.serves ? 6 : 9);
   }
 });

@@ -89,7 +89,7 @@ test.each([
   ['a large integer', 'dd00000001cf0000000000000001', 'type 0xcf'],
   ['a negative integer', 'dd00000001ff', 'type 0xff'],
   ['another extension', 'dd00000001d40100', 'type 0xd4'],
-  ['an extension of another type', 'dd00000001c90000000002' + '0000', 'extension'],
+  ['an extension of another type', 'dd00000001c900000000020000', 'extension'],
   ['half a UTF-16 unit', 'dd00000001c9000000030161006200', 'extension'],
   ['an extension without its type', 'dd00000001c900000000', 'longer than it'],
   ['a short text that ends too early', 'dd00000001a261', 'longer than it'],

@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { CallingNode } from '../../../host/remoting/accepted-connection.ts';
 import type { NodeIdentity } from '../../../host/remoting/handshake.ts';
+import type { RemotingBounds } from '../../../host/remoting/remoting-limits.ts';
 import { RemoteNodes } from '../../../host/remoting/remote-nodes.ts';
 import { type NodeService, RemotingServer } from '../../../host/remoting/remoting-server.ts';
 import type { ForwardedCall } from '../../../host/shards/frame.ts';
@@ -30,6 +31,7 @@ export interface PairOptions {
   readonly serving: NodeIdentity;
   readonly calling: NodeIdentity;
   readonly unsent: ByteBudget;
+  readonly bounds: RemotingBounds;
 }
 
 export const reply = (json: string): Reply => ({ kind: 'reply', json });
@@ -72,12 +74,14 @@ export async function servingNode({
   serving = SERVING,
   unsent = ampleBudget(),
   serviceFor = () => service,
+  bounds,
 }: Partial<PairOptions> = {}) {
   const log: LogEntry[] = [];
   const server = new RemotingServer({
     self: () => serving,
     routes: ROUTES,
     unsent,
+    bounds,
     log: (entry) => log.push(entry),
     serviceFor: (node) => ({
       serve: ([, name]) => reply(`"${name}"`),
