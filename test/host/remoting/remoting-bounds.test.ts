@@ -10,7 +10,7 @@ import {
 import { RemotingBytes } from '../../../host/remoting/remoting-bytes.ts';
 import type { RemotingBounds } from '../../../host/remoting/remoting-limits.ts';
 import { ServedUnits, unitsOfCall, unitsOfRequest } from '../../../host/remoting/served-units.ts';
-import { FRAME_KINDS as KIND, type Frames, writeCall } from '../../../host/shards/frame.ts';
+import { FRAME_KINDS as KIND, writeCall } from '../../../host/shards/frame.ts';
 import type { Reply } from '../../../model/call.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import { RawPeer, framed } from '../../support/remoting/raw-peer.ts';
