@@ -1,8 +1,8 @@
-// Effects are what the attempts of one entity may have done, with idempotency keys resolved: the attempts with one key have one effect
-// together. The reduction is exact: the one execution of a key lies after the start of the first attempt that may have caused it, and
-// before the end of each attempt that got its reply. Whatever else these attempts got is the stored reply, which constrains nothing.
+// Effects resolves the idempotency keys in the attempts of one entity: all attempts with one key have one effect together. The reduction is exact.
+// The one execution of a key lies after the start of the first attempt that may have caused it, and before the end of each attempt that got
+// its reply. The other attempts got the stored reply, which constrains nothing else.
 //
-// Invariant: an effect ends after it has started. Attempts that were not done have no effect.
+// Invariant: an effect does not end before it has started. Attempts that were not done have no effect.
 import type { Attempt, Value } from './history.ts';
 
 export interface Effect<Input, Output> {

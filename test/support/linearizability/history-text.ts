@@ -1,4 +1,4 @@
-// History texts are histories of one entity as a person writes them, an attempt a line: `START-END [KEY:] OPERATION [NUMBER] [RESULT]`,
+// History texts are written histories of one entity, with an attempt in each line: `START-END [KEY:] OPERATION [NUMBER] [RESULT]`,
 // such as `0-3 set 5`, `1-2 k1: add 5 = 7`, `4-6 get = 0`. The result is `= NUMBER`, or `?` for 504, `503`, or `422`. A `set` without a
 // result was answered with its value, and a `delete` with 0.
 import assert from 'node:assert/strict';

@@ -29,7 +29,7 @@ export interface Attempt<Input, Output> {
   readonly outcome: Outcome<Output>;
 }
 
-/** Writes an attempt as a line for a person. */
+/** Writes an attempt as one line. */
 export function attemptText(attempt: Attempt<unknown, unknown>): string {
   const { input, key, node, startMs, endMs, outcome } = attempt;
   const keyText = key === undefined ? '' : ` key ${key}`;

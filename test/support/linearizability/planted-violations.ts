@@ -49,18 +49,15 @@ export const COUNTER_VIOLATIONS: Readonly<Record<string, Planted<OfCounter>>> = 
       const all = others.map(({ input }) => (input.kind === 'add' ? input.amount : 0));
       return all.reduce((sum, amount) => sum + amount, 1);
     }),
-  'a key that is answered differently': (history, random) =>
-    changed(history, random, (one) => {
-      const isRepeated = history.some(
-        (other) =>
-          other !== one &&
-          other.entity === one.entity &&
-          other.key === one.key &&
-          other.outcome.kind === 'answered',
-      );
-      if (one.key === undefined || !isRepeated || !isAnswered(one, 'add')) return undefined;
+  'a key that is answered differently': (history, random) => {
+    const answered = history.filter((one) => one.key !== undefined && isAnswered(one, 'add'));
+    const groups = Map.groupBy(answered, ({ entity, key }) => `${entity} ${key}`);
+    return changed(history, random, (one) => {
+      const group = groups.get(`${one.entity} ${one.key}`) ?? [];
+      if (group.length < 2 || !group.includes(one)) return undefined;
       return { ...one, outcome: { kind: 'answered', output: answerOf(one)! + 1 } };
-    }),
+    });
+  },
   'answers that are exchanged': (history, random) => {
     const added = history.filter((one) => one.key === undefined && isAnswered(one, 'add'));
     const first = added.length === 0 ? undefined : random.pick(added);

@@ -1,6 +1,6 @@
-// Simulated histories are those of callers who use registers or counters that are linearizable: each operation is executed at a moment
-// that is drawn between its start and its end, or after its end if its outcome is unknown. Some operations fail with 503 or 504, and
-// some repeat a key, or use one with another input. Each value is set once, by one key.
+// Simulated histories come from callers of entities that are linearizable: each operation is executed at a moment that is drawn between its
+// start and its end, or up to some time after its start if its outcome is unknown. Some operations fail with 503 or 504, and some
+// repeat a key, or use one with another input.
 import type { Random } from '../random.ts';
 import type { Attempt, Outcome } from './history.ts';
 import type { Model } from './model.ts';
@@ -32,9 +32,9 @@ interface Executed<Input> {
   readonly output: number;
 }
 
-/** Longest time between start and end, and of the pause after it. */
+/** Bound of the time between start and end, and of the pause after it. */
 const DURATION_MS = 10;
-/** Longest time until an operation is executed whose outcome is unknown. */
+/** Bound of the time until an operation is executed whose outcome is unknown. */
 const LATE_MS = 200;
 
 export function simulatedHistory<Input>(
@@ -63,7 +63,7 @@ export function simulatedHistory<Input>(
   return planned.map((plan) => ({ ...plan.attempt, outcome: outcomes.get(plan)! }));
 }
 
-/** Draws who asks what when, without the answers. */
+/** Draws the requests of all callers and their times, without the answers. */
 function planOf<Input>(random: Random, simulation: Simulation<Input>): readonly Planned<Input>[] {
   const planned: Planned<Input>[] = [];
   const firsts = new Map<string, Input>();
