@@ -78,6 +78,16 @@ export const GOOD_HISTORIES: readonly WrittenHistory[] = [
       4-5 add 1 = 71`,
   },
   {
+    name: 'several 504 of which two sums explain a total, and one the next',
+    model: 'counter',
+    text: `0-1 add 10 ?
+      0-1 add 20 ?
+      0-1 add 30 ?
+      0-1 add 15 ?
+      2-3 get = 30
+      4-5 get = 50`,
+  },
+  {
     name: 'a deletion by a 504 between two reads',
     model: 'register',
     text: `0-1 set 1
