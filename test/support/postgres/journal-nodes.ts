@@ -75,7 +75,10 @@ export class JournalNodes {
   }
 
   /** Starts a node, which does not serve yet. Nodes tell each other at once when they have changed who owns what. */
-  async start({ isExclusive = false, fingerprint = 'test' }: NodeOptions = {}): Promise<JournalNode> {
+  async start({
+    isExclusive = false,
+    fingerprint = 'test',
+  }: NodeOptions = {}): Promise<JournalNode> {
     const proxy = await TcpFaultProxy.to(this.#server.port);
     this.#proxies.push(proxy);
     const url = new URL(this.database.url);

@@ -12,6 +12,8 @@ export interface ServiceOptions {
   /** Deployed: it has a management server, and a log in JSON lines. */
   readonly deployed?: boolean;
   readonly standby?: boolean;
+  /** The module's file; default: that of the service. */
+  readonly module?: string;
   /** Where the URL is; default: the file of the database. */
   readonly source?: DatabaseSource;
   readonly settings?: readonly string[];
@@ -32,13 +34,13 @@ export class ServedDatabase {
   /** Starts a process, which the caller ends. */
   start(options: ServiceOptions = {}): SvcProcess {
     const { shards = 1, deployed = false, standby = false } = options;
-    const { source = this.database.source, settings = [] } = options;
+    const { source = this.database.source, settings = [], module = this.#module } = options;
     assert(source.kind === 'file');
     const all = [`svc.database.url-file=${source.path}`, 'svc.http.host=127.0.0.1', ...settings];
     return new SvcProcess([
       'run',
       ...(deployed ? ['--deployed'] : ['--log', 'json']),
-      this.#module,
+      module,
       '--port',
       '0',
       '--shards',

@@ -1,0 +1,88 @@
+// ServedCluster is a service with several nodes: deployed `svc run` processes with a database, each with a connection to it that can be
+// cut, and with a management server.
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePorts } from '../free-ports.ts';
+import type { SvcProcess } from '../host-process.ts';
+import { TcpFaultProxy } from '../tcp-fault-proxy.ts';
+import { urlFile } from './fresh-database.ts';
+import type { PostgresServer } from './postgres-server.ts';
+import { ServedDatabase } from './served-database.ts';
+
+export interface ServedNode {
+  readonly name: string;
+  readonly svc: SvcProcess;
+  /** The URL of the service at this node. */
+  readonly url: string;
+  /** The URL of its management server. */
+  readonly management: string;
+  /** Leads to the database. */
+  readonly database: TcpFaultProxy;
+}
+
+interface Member {
+  readonly node: string;
+  readonly status: string;
+}
+
+export class ServedCluster {
+  readonly served: ServedDatabase;
+  readonly #server: PostgresServer;
+  readonly #scratch: string;
+  readonly #nodes: ServedNode[] = [];
+
+  /** `scratch`: a folder for the data folders of the processes. */
+  static async of(server: PostgresServer, module: string, scratch: string): Promise<ServedCluster> {
+    const served = new ServedDatabase(await server.freshDatabase(), module, scratch);
+    return new ServedCluster(server, served, scratch);
+  }
+
+  private constructor(server: PostgresServer, served: ServedDatabase, scratch: string) {
+    this.#server = server;
+    this.served = served;
+    this.#scratch = scratch;
+  }
+
+  /** Starts a node, and resolves once it serves. `settings`: further settings, as `NAME=VALUE`. */
+  async start(name: string, settings: readonly string[] = []): Promise<ServedNode> {
+    const database = await TcpFaultProxy.to(this.#server.port);
+    const url = new URL(this.served.database.url);
+    url.port = String(database.port);
+    const folder = mkdtempSync(join(this.#scratch, 'url-'));
+    const [port, remoting] = await freePorts(2);
+    const svc = this.served.start({
+      deployed: true,
+      source: urlFile(folder, name, url.href),
+      settings: [
+        'svc.management.host=127.0.0.1',
+        `svc.management.port=${port}`,
+        `svc.remoting.port=${remoting}`,
+        ...settings,
+      ],
+    });
+    const management = `http://127.0.0.1:${port}`;
+    const node = { name, svc, url: await svc.listening(), management, database };
+    this.#nodes.push(node);
+    return node;
+  }
+
+  /** Resolves with the members of the cluster as a node names them, in the order in which they joined. */
+  async members({ management }: ServedNode): Promise<readonly Member[]> {
+    const answer = await fetch(`${management}/cluster/members`);
+    return ((await answer.json()) as { members: readonly Member[] }).members;
+  }
+
+  /** Returns how many slices each node owns, in descending order, without those that own none. */
+  async shares(): Promise<readonly number[]> {
+    const rows = await this.served.database.sql(
+      `SELECT count(*)::int AS slices FROM svc.slice WHERE owner IS NOT NULL GROUP BY owner ORDER BY 1 DESC`,
+    );
+    return rows.map(({ slices }) => slices as number);
+  }
+
+  /** Ends what is left. */
+  async close(): Promise<void> {
+    await Promise.all(this.#nodes.map(({ svc }) => svc.end('SIGKILL')));
+    await Promise.all(this.#nodes.map(({ database }) => database.close()));
+  }
+}
