@@ -96,5 +96,4 @@ test('connections are reset, some after they have let no answer through', async 
     proxy.letAnswersThrough();
   }
   expect(await problems(), `seed ${SEED}`).toEqual([]);
-  expect(load.counts.get('504')).toBeGreaterThan(0);
 }, 300_000);
