@@ -50,7 +50,7 @@ export class ShardCluster {
   #watch: NodeJS.Timeout | undefined;
 
   constructor(options: ShardClusterOptions) {
-    const { slices, shards, faults, unsent, log } = options;
+    const { slices, descriptor, shards, faults, unsent, log } = options;
     this.#options = options;
     this.ownership = new ClusterOwnership(slices, shards);
     this.#remote = new RemoteNodes({
@@ -67,6 +67,7 @@ export class ShardCluster {
       peer: (node) => this.#remote.peer(node),
       moving: new MovingCalls(slices),
       version: () => slices.version,
+      sendsRequests: (descriptor.views ?? []).length === 0,
     };
   }
 

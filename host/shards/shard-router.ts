@@ -29,6 +29,11 @@ export interface RouterCluster {
   readonly moving: MovingCalls;
   /** Changes whenever an owner has changed. */
   readonly version: () => number;
+  /**
+   * Whether requests are handled by the node that owns the entity which they call first. Where views are, they are not: the position
+   * that a response names has to be known where the request came in.
+   */
+  readonly sendsRequests: boolean;
 }
 
 interface Parts {
@@ -95,6 +100,8 @@ export class ShardRouter implements CallableEngine {
     owner: number,
     ...request: Parameters<PeerProtocol['request']>
   ): ReturnType<PeerProtocol['request']> {
+    const { cluster } = this.#parts;
+    if (nodeOf(owner) !== undefined && cluster?.sendsRequests !== true) return undefined;
     return this.#peer(owner)?.request(...request);
   }
 

@@ -3,7 +3,8 @@
 //
 // Invariants
 // J1  A view that has stopped is reported once. It is folded again when the event was skipped, or its rows are to be built again.
-// J2  After any other failure the view is opened again, after a pause that grows up to a minute.
+// J2  While another node writes the rows of a view, this one watches how far they are, and tries to write them about once a second.
+// J3  After any other failure the view is opened again, after a pause that grows up to a minute.
 import { after } from '@svc/kit/after';
 import { SvcError } from '@svc/kit/svc-error';
 import type { LogEntry } from '@svc/kit/log-entry';
@@ -20,6 +21,7 @@ import type { SharedView } from './shared-view.ts';
 import { type BuildingPace, type PageSizes, SharedBuilding } from './shared-building.ts';
 import { type FollowLimits, ViewFollower } from './view-follower.ts';
 import type { ViewChange, ViewProblem } from './view-report.ts';
+import { watchView } from './watched-view.ts';
 import { type StoppedAt, ViewStopped } from './view-stopped.ts';
 
 const PAUSE_MIN_MS = 1_000;
@@ -208,6 +210,11 @@ export class ViewProjector {
       } catch (error) {
         if (this.#isClosing) break;
         if (error instanceof ViewStopped) return this.#stopped(view, error);
+        if (error instanceof SvcError && error.code === 'SVC_VIEW_IN_USE') {
+          await this.#watch(view, signal);
+          this.#ended(id, failures);
+          continue;
+        }
         if (error instanceof SvcError && error.code === 'SVC_VIEW_CORRUPT')
           discard = 'they are damaged';
         await this.#pauseAfter(error, view, failures, signal);
@@ -216,6 +223,12 @@ export class ViewProjector {
       }
     }
     return 'closed';
+  }
+
+  /** Lets the queries of this node read the rows that another node writes. */
+  #watch({ folded, shared }: ProjectedView, signal: AbortSignal): Promise<void> {
+    const { store, after: afterMs = after } = this.#needs;
+    return watchView(store.reader(folded.stored), shared, signal, afterMs);
   }
 
   /** Called when the view follows without a failure. */

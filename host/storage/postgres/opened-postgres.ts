@@ -30,6 +30,7 @@ import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
 import { ConsumerSettlements } from './consumers/consumer-settlements.ts';
 import { ExclusiveSession } from './exclusive-session.ts';
+import { HeadWatch } from './feed/head-watch.ts';
 import { SliceHeads } from './feed/slice-heads.ts';
 import { SlicePositions } from './feed/slice-positions.ts';
 import { FollowingSession } from './following-session.ts';
@@ -130,6 +131,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   readonly #consumers: ConsumerSettlements;
   readonly #failure = Promise.withResolvers<SvcError>();
   #measuring: NodeJS.Timeout | undefined;
+  #watch: HeadWatch | undefined;
   /** The module that writes. */
   #writing: NotedModule | undefined;
   #hasTimers = false;
@@ -307,6 +309,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
 
   async #close(): Promise<void> {
     clearInterval(this.#measuring);
+    this.#watch?.stop();
     await Promise.all([this.#session.close(), this.#consumers.close()]);
     this.#users.close();
     await this.#keeper.close();
@@ -317,6 +320,16 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     await this.#measure();
     const [row] = await this.#session.use((session) => session.query(HAS_TIMERS));
     this.#hasTimers = row![0] === true;
+    // Other nodes may set timers that this one fires, and timers come with slices.
+    const wake = () => this.#member.nodes.length > 1 && this.#alarm.wake();
+    this.#member.onNodes(wake);
+    this.#member.onTable(wake);
+    this.#watch = new HeadWatch({
+      use: (work) => this.#session.use(work),
+      heads: this.#heads,
+      self: () => this.#table.self,
+      hasOthers: () => this.#member.nodes.length > 1,
+    });
     this.#measuring = setInterval(() => void this.#measure().catch(() => undefined), MEASURE_MS);
     this.#measuring.unref();
   }
