@@ -3,7 +3,7 @@
 import type { Frames } from '../shards/frame.ts';
 import { scalarBytes, scalarBytesMax } from './flat-list.ts';
 import {
-  GATHERED_UNITS_MAX,
+  GATHERED_BYTES_MAX,
   GATHERED_VALUES_MAX,
   MESSAGE_BYTES_MAX,
   MESSAGE_VALUES_MAX,
@@ -20,7 +20,7 @@ export class GatheredFrames {
   /** Adds what `write` writes. Returns false, and adds nothing, if that is too large for a message. */
   add(write: (frames: Frames) => void): boolean {
     let frames = this.#frames;
-    if (frames.length > GATHERED_VALUES_MAX || this.#bytesMax > GATHERED_UNITS_MAX) {
+    if (frames.length > GATHERED_VALUES_MAX || this.#bytesMax > GATHERED_BYTES_MAX) {
       this.#messages.push(frames);
       this.#frames = frames = [];
       this.#bytesMax = 0;
@@ -53,7 +53,7 @@ export class GatheredFrames {
 
 /** `bytesMax`: the largest number of bytes that the frame can have. */
 function isTooLong(frames: Frames, begin: number, bytesMax: number): boolean {
-  const room = MESSAGE_BYTES_MAX - GATHERED_UNITS_MAX - OWN_BYTES;
+  const room = MESSAGE_BYTES_MAX - GATHERED_BYTES_MAX - OWN_BYTES;
   if (bytesMax <= room) return false;
   let bytes = 0;
   for (let at = begin; at < frames.length; at++) bytes += scalarBytes(frames[at]!);

@@ -100,8 +100,9 @@ export function helloProblem(
   self: NodeIdentity,
   expected: NodeName | undefined,
 ): string | undefined {
+  // The problem is sent to the other side, which may be anybody, so it does not name this cluster.
   if (theirs.cluster !== self.cluster)
-    return `belongs to another cluster, ${shown(theirs.cluster)}, and this node to ${self.cluster}`;
+    return `belongs to another cluster, ${shown(theirs.cluster)}`;
   if (theirs.hashVersion !== SLICE_HASH_VERSION || theirs.slices !== SLICE_COUNT)
     return (
       `divides entities into ${theirs.slices} slices by a hash of version ${theirs.hashVersion}, ` +

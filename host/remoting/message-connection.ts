@@ -53,7 +53,7 @@ export class MessageConnection {
   #readAtMs = 0;
   /** When the incomplete message began to arrive; undefined: none is incomplete. */
   #incompleteSinceMs: number | undefined;
-  /** What this connection has added to the counts of all connections. */
+  /** The part of this connection in the counts of all connections. */
   #queued = 0;
   #arriving = 0;
 

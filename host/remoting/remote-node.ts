@@ -18,7 +18,7 @@ export interface RemoteMember extends NodeName {
   readonly port: number;
 }
 
-/** What this node learns of another one beside the answers of its calls. */
+/** Receives what another node sends beside the answers of calls. */
 export type NodeCallbacks = Pick<PeerProtocolOptions, 'learned' | 'head' | 'look'>;
 
 export interface RemoteNodeOptions {

@@ -9,8 +9,8 @@ export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 export const MESSAGE_VALUES_MAX = 65_536;
 /** Size of the first message of each side, in bytes. */
 export const HELLO_BYTES_MAX = 4_096;
-/** UTF-16 units and values after which the frames of a turn continue in another message. */
-export const GATHERED_UNITS_MAX = 256 * 1024;
+/** Bytes and values after which the frames of a turn continue in another message. */
+export const GATHERED_BYTES_MAX = 256 * 1024;
 export const GATHERED_VALUES_MAX = 8_192;
 
 /** Time from the connection to the end of the handshake, in milliseconds. */

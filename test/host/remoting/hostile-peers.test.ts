@@ -53,6 +53,8 @@ test.each<[string, Partial<NodeIdentity>, Partial<NodeIdentity>, string]>([
   });
   expect(reasonsOf(caller)[0]).toContain(reason);
   expect(reasonsOf(serving)[0]).toContain(reason);
+  // A refusal leads nobody to the cluster or to the node.
+  expect(String(reasonsOf(caller)[0])).not.toMatch(/cluster-a|uid-/);
   expect(caller.nodes.peer(1)).toBeUndefined();
   expect(caller.nodes.unreachable).toEqual([1]);
 });
