@@ -23,13 +23,11 @@ export class JournalNode {
   readonly heads = new SliceHeads();
   readonly journal: ClusterJournal;
   readonly reports: UserReport[] = [];
-  readonly #number: number;
   readonly #port: MessagePort;
 
   /** A node with a number that is no other's. It owns nothing. */
   constructor(journals: JournalDatabase, number: number, given: Partial<PostgresConnection> = {}) {
     const { port1, port2 } = new MessageChannel();
-    this.#number = number;
     this.#port = port2;
     port2.on('message', (report: UserReport) => this.reports.push(report));
     port2.unref();
@@ -45,7 +43,7 @@ export class JournalNode {
   }
 
   get number(): number {
-    return this.#number;
+    return this.table.self;
   }
 
   request(request: UserRequest): void {
