@@ -6,7 +6,7 @@ import { type MovingCounts, MovingModel } from '../../../support/postgres/moving
 import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
 import { TcpFaultProxy } from '../../../support/tcp-fault-proxy.ts';
 
-const { SVC_TEST_JOURNALS: count = '12', SVC_TEST_SEED: first = '1' } = process.env;
+const { SVC_TEST_JOURNALS: count = '6', SVC_TEST_SEED: first = '1' } = process.env;
 
 let journals: JournalDatabase;
 let proxies: readonly TcpFaultProxy[];
