@@ -3,6 +3,7 @@
 import { SLICE_COUNT } from '../../../model/slice.ts';
 import { TIMER_LIMITS_DEFAULT } from '../../../model/timer-limits.ts';
 import { JournalSeries } from '../../../host/storage/journal-series.ts';
+import { SliceShares } from '../../../host/storage/postgres/nodes/slice-shares.ts';
 import { SliceTable } from '../../../host/storage/postgres/nodes/slice-table.ts';
 import {
   openPostgresJournal,
@@ -123,10 +124,10 @@ export class JournalNodes {
       const isSeen = nodes.every(({ table }) =>
         owners.every((owner, slice) => table.ownerOf(slice) === owner),
       );
-      const counts = nodes.map(({ number }) => owners.filter((owner) => owner === number).length);
-      const areShares = counts.every((count) => count * 2 * nodes.length > SLICE_COUNT);
-      const owned = counts.reduce((sum, count) => sum + count, 0);
-      if (isSeen && areShares && owned === SLICE_COUNT) return;
+      const shares = new SliceShares(
+        nodes.map(({ number }) => ({ number, status: 'Up', fingerprint: 'test' })),
+      );
+      if (isSeen && owners.every((owner, slice) => owner === shares.takerOf(slice))) return;
     }
   }
 

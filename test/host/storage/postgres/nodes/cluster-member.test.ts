@@ -1,7 +1,10 @@
 // Nodes that share the slices of a journal: who owns what, when nodes come, leave, are cut off, or end without a word.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NOBODY } from '../../../../../host/storage/cluster-nodes.ts';
-import type { UserReport, UserRequest } from '../../../../../host/storage/postgres/postgres-connection.ts';
+import type {
+  UserReport,
+  UserRequest,
+} from '../../../../../host/storage/postgres/postgres-connection.ts';
 import { SLICE_COUNT } from '../../../../../model/slice.ts';
 import { JournalNodes } from '../../../../support/postgres/journal-nodes.ts';
 import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
@@ -169,7 +172,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     const alone = await nodes.start({ isExclusive: true });
     expect(alone.share).toBe(SLICE_COUNT);
     await expect(nodes.start()).rejects.toMatchObject({ code: 'SVC_DATA_IN_USE' });
-    await expect(nodes.start({ isExclusive: true })).rejects.toThrow('start this one as its standby');
+    await expect(nodes.start({ isExclusive: true })).rejects.toThrow(
+      'start this one as its standby',
+    );
     await alone.opened.close();
     await nodes.start();
     await expect(nodes.start({ isExclusive: true })).rejects.toMatchObject({

@@ -26,9 +26,11 @@ function counts(nodes: readonly SharingNode[]): readonly number[] {
 }
 
 test('a slice is for the same node in every version: nodes of several versions may run at once', () => {
-  expect(takers([node(1), node(2), node(3)]).slice(0, 32).join('')).toBe(
-    '33332113313313231121313223331321',
-  );
+  expect(
+    takers([node(1), node(2), node(3)])
+      .slice(0, 32)
+      .join(''),
+  ).toBe('33332113313313231121313223331321');
 });
 
 test.each([[[1, 2]], [[1, 2, 3]], [[7, 8, 9, 10, 11]], [[3, 1_000, 1_001, 70_000]]])(
