@@ -7,6 +7,7 @@ export const FIRING_ENDINGS = [
   'retried',
   'dead',
   'gone',
+  'moved',
   'unavailable',
 ] as const;
 

@@ -1,6 +1,7 @@
 // FiredCommand executes a firing of the dispatcher with an engine, and answers as the dispatcher needs it.
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Firing } from '../engine/firing.ts';
+import type { SvcError } from '@svc/kit/svc-error';
 import type { FiringEnding } from '@svc/model/firing-ending';
 import type { SharedSeries } from '@svc/model/shared-series';
 import type { FiringAnswer } from '../timers/firing-answer.ts';
@@ -12,19 +13,33 @@ export async function firedCommand(
   counts: SharedSeries<FiringEnding>,
 ): Promise<FiringAnswer> {
   const outcome = await engine.fire(firing);
-  counts.add(outcome.kind);
   switch (outcome.kind) {
+    case 'unavailable':
+      return unavailable(outcome.failure, counts);
+    case 'gone':
+      counts.add('gone');
+      return { outcome: 'gone' };
     case 'replied':
     case 'refused':
     case 'retried':
     case 'dead':
+      counts.add(outcome.kind);
       return { outcome: 'settled' };
-    case 'gone':
-      return { outcome: 'gone' };
-    case 'unavailable':
-      // An engine that is closing is no failure: the next one executes the firing.
-      return outcome.failure.code === 'SVC_STOPPING'
-        ? { outcome: 'unavailable' }
-        : { outcome: 'unavailable', reason: outcome.failure.message };
   }
+}
+
+function unavailable(
+  { code, message }: SvcError,
+  counts: SharedSeries<FiringEnding>,
+): FiringAnswer {
+  // That another node executes the firing is no failure of this one.
+  if (code === 'SVC_ENTITY_MOVED') {
+    counts.add('moved');
+    return { outcome: 'moved' };
+  }
+  counts.add('unavailable');
+  // An engine that is closing is no failure either: the next one executes the firing.
+  return code === 'SVC_STOPPING'
+    ? { outcome: 'unavailable' }
+    : { outcome: 'unavailable', reason: message };
 }

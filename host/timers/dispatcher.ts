@@ -209,8 +209,8 @@ export class Dispatcher {
       onFailure(error);
     }
     this.#inFlight.delete(target);
-    if (answer.outcome === 'unavailable') this.#pauses.begin(target, clock.monotonicMs());
-    else this.#pauses.forget(target);
+    if (answer.outcome === 'settled' || answer.outcome === 'gone') this.#pauses.forget(target);
+    else this.#pauses.begin(target, clock.monotonicMs());
     sleeper.interrupt();
   }
 

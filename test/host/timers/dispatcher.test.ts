@@ -146,22 +146,25 @@ describe('overdue timers', () => {
 });
 
 describe('a firing that the runtime cannot execute', () => {
-  test('costs no attempt, and is tried again after pauses that double', async () => {
-    const timers = started({
-      settings: { unavailablePauseMs: 2000, unavailablePauseMaxMs: 8000 },
-      ending: (start) => (start < 5 ? 'unavailable' : 'done'),
-      tookMs: 0,
-    });
-    timers.set(once(NOW, 'a'));
-    await timers.time.advance(40_000);
-    const pauses = timers.startsMs.slice(1).map((ms, index) => ms - timers.startsMs[index]!);
-    expect(timers.started.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0, 0, 0]);
-    for (const [index, least] of [2000, 4000, 8000, 8000, 8000].entries()) {
-      expect(pauses[index]).toBeGreaterThanOrEqual(least);
-      expect(pauses[index]).toBeLessThan(least + 2000);
-    }
-    expect(timers.settled.size).toBe(1);
-  });
+  test.each<Ending>(['unavailable', 'moved'])(
+    'and is %s costs no attempt, and is tried again after pauses that double',
+    async (ending) => {
+      const timers = started({
+        settings: { unavailablePauseMs: 2000, unavailablePauseMaxMs: 8000 },
+        ending: (start) => (start < 5 ? ending : 'done'),
+        tookMs: 0,
+      });
+      timers.set(once(NOW, 'a'));
+      await timers.time.advance(40_000);
+      const pauses = timers.startsMs.slice(1).map((ms, index) => ms - timers.startsMs[index]!);
+      expect(timers.started.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0, 0, 0]);
+      for (const [index, least] of [2000, 4000, 8000, 8000, 8000].entries()) {
+        expect(pauses[index]).toBeGreaterThanOrEqual(least);
+        expect(pauses[index]).toBeLessThan(least + 2000);
+      }
+      expect(timers.settled.size).toBe(1);
+    },
+  );
 
   test('does not stop other targets, and a rejection is reported', async () => {
     const timers = started({ ending: (start) => (start === 0 ? 'rejected' : 'done') });

@@ -14,8 +14,8 @@ const NOTICED_MS = 2100;
 /** Inputs of more characters are left out of pages. */
 const LONG = 100;
 
-/** How a firing ends: what the entity makes of it, or that the runtime cannot execute it. */
-export type Ending = 'done' | 'retry' | 'dead' | 'unavailable' | 'rejected';
+/** How a firing ends: what the entity makes of it, that another node has the entity, or that the runtime cannot execute it. */
+export type Ending = 'done' | 'retry' | 'dead' | 'moved' | 'unavailable' | 'rejected';
 
 export interface Behaviour {
   readonly settings: TimerSettings;
@@ -184,10 +184,10 @@ export class SimulatedTimers {
     const { ending, tookMs, retryMs } = this.#behaviour.next();
     await this.time.wait(tookMs);
     this.#inFlight.delete(target);
-    if (ending === 'unavailable' || ending === 'rejected') {
+    if (ending === 'moved' || ending === 'unavailable' || ending === 'rejected') {
       this.#availableMs.set(target, Infinity);
       if (ending === 'rejected') throw new Error('The link was lost.');
-      return { outcome: 'unavailable' };
+      return { outcome: ending };
     }
     if (this.#availableMs.get(target) === Infinity)
       this.#availableMs.set(target, this.time.monotonicMs());
