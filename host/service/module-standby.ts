@@ -25,7 +25,7 @@ export interface ModuleStandbyOptions {
 /** Returns undefined unless the settings ask for a standby. */
 export function moduleStandby(
   settings: Settings<SettingsSections>,
-  { env, status, endAtOnce }: RunOptions,
+  { env, log, status, endAtOnce }: RunOptions,
   { source, series, signal, onLate }: ModuleStandbyOptions,
 ): Standby | undefined {
   if (!settings.standby) return undefined;
@@ -36,7 +36,13 @@ export function moduleStandby(
     settings: standby,
     // With port 0 the other shards are started when the first one has its port.
     shards: http && port === 0 ? 1 : shardCount(settings.shards, process.platform, () => {}),
-    openJournal: () => standByJournal(location, { limits: journal, timerLimits: timers, series }),
+    openJournal: () =>
+      standByJournal(location, {
+        limits: journal,
+        timerLimits: timers,
+        series,
+        warn: (message) => log({ level: 'warn', message }),
+      }),
     check: async () =>
       checkTakeover(
         await source,

@@ -18,7 +18,7 @@ export class PostgresStandby implements JournalStandby<OpenedPostgres> {
 
   constructor(location: JournalInDatabase, settings: StandbySettings) {
     this.#location = location;
-    this.#settings = settings;
+    this.#settings = { ...settings, ...(settings.warn && { warn: onceInARow(settings.warn) }) };
   }
 
   async open({
@@ -52,4 +52,13 @@ export class PostgresStandby implements JournalStandby<OpenedPostgres> {
   async close(): Promise<void> {
     // Nothing was started.
   }
+}
+
+/** Returns a function that leaves out a message that is the one before: every try connects, and finds the same. */
+function onceInARow(warn: (message: string) => void): (message: string) => void {
+  let last: string | undefined;
+  return (message) => {
+    if (message !== last) warn(message);
+    last = message;
+  };
 }
