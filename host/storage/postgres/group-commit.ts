@@ -32,6 +32,7 @@ import type { JournalRoom } from './journal-room.ts';
 import { journalFailure } from './journal-failure.ts';
 import { SentSlices, type SliceOutcome } from './sent-slices.ts';
 import type { Claim, SliceClaims, SliceHead } from './slice-claims.ts';
+import { regressionOf, UNIQUE_VIOLATION } from './slice-ends.ts';
 import { SnapshotQueue } from './snapshot-queue.ts';
 import type { TimerRules } from './timers/timer-changes.ts';
 import type { WritingSession } from './writing-session.ts';
@@ -236,12 +237,14 @@ export class GroupCommit {
       if (sent.missed.size > 0) await this.#examine(session, slices, sent.missed);
       return undefined;
     } catch (error) {
-      if (error instanceof DatabaseFailure) {
-        if (error.outcome === 'not-done') return error;
+      if (error instanceof DatabaseFailure && error.outcome === 'unknown') {
         writing.drop(session);
         return { appends: outcomes.undecided(left), slices };
       }
-      const failure = journalFailure(error, this.#needs.shown);
+      const end =
+        error instanceof DatabaseFailure ? await regressionOf(session, left, error) : error;
+      if (end === undefined) return error as DatabaseFailure;
+      const failure = journalFailure(end, this.#needs.shown);
       writing.end(failure);
       outcomes.failAll(left, failure);
       return undefined;
@@ -355,10 +358,7 @@ export class GroupCommit {
   }
 }
 
-/** SQLSTATE of a row whose key another transaction has stored at the same time: a timer of the same name. */
-const UNIQUE_VIOLATION = '23505';
-
-/** Whether the same group may be stored when it is sent again. */
+/** Whether the same group may be stored when it is sent again. A key may be that of a timer which somebody stores at the same time. */
 function mayPass(error: DatabaseFailure): boolean {
   return error.isRetryable || error.sqlState === UNIQUE_VIOLATION;
 }

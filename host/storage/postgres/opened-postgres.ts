@@ -45,6 +45,7 @@ import { SliceUsers } from './nodes/slice-users.ts';
 import { NodeMembership } from './nodes/node-membership.ts';
 import { SliceTable } from './nodes/slice-table.ts';
 import type { PostgresConnection, PostgresFollowing, UserReport } from './postgres-connection.ts';
+import { headSetBack } from './slice-ends.ts';
 import { PostgresTimerAdministration } from './timers/timer-administration.ts';
 import { WritingModule } from './writing-module.ts';
 
@@ -72,9 +73,9 @@ const BYTES = {
 const HAS_TIMERS = { text: 'SELECT EXISTS (SELECT FROM svc.timer)' };
 
 /**
- * Opens the journal in a database, whose tables are made if they are missing, and takes the slices that are for this node. Rejects with
- * SVC_DATA_IN_USE while a runtime uses it that shares it with no other one, or has another module, with SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_DATABASE_UNUSABLE, SVC_DATABASE_URL_INVALID and
- * SVC_JOURNAL_UNAVAILABLE.
+ * Opens the journal in a database, whose tables are made if they are missing, and takes the slices that are for this node. Rejects
+ * with SVC_DATA_IN_USE while a runtime uses it that shares it with no other one, or has another module, with SVC_JOURNAL_NEWER,
+ * SVC_JOURNAL_CORRUPT, SVC_JOURNAL_REGRESSED, SVC_DATABASE_UNUSABLE, SVC_DATABASE_URL_INVALID and SVC_JOURNAL_UNAVAILABLE.
  */
 export async function openPostgresJournal(
   location: JournalInDatabase,
@@ -317,6 +318,8 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   }
 
   async #begin(): Promise<void> {
+    const regressed = await this.#session.use((session) => headSetBack(session));
+    if (regressed !== undefined) throw regressed;
     await this.#measure();
     const [row] = await this.#session.use((session) => session.query(HAS_TIMERS));
     this.#hasTimers = row![0] === true;

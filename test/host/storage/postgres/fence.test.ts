@@ -5,9 +5,12 @@ import { ConsumerSettlements } from '../../../../host/storage/postgres/consumers
 import { FollowingSession } from '../../../../host/storage/postgres/following-session.ts';
 import { nodeFence } from '../../../../host/storage/postgres/nodes/node-fence.ts';
 import { NodeMembership } from '../../../../host/storage/postgres/nodes/node-membership.ts';
+import { JournalSeries } from '../../../../host/storage/journal-series.ts';
+import { openPostgresJournal } from '../../../../host/storage/postgres/opened-postgres.ts';
 import { PostgresTimerAdministration } from '../../../../host/storage/postgres/timers/timer-administration.ts';
 import type { EntityRef } from '../../../../model/entity.ts';
 import { sliceOf } from '../../../../model/slice.ts';
+import { TIMER_LIMITS_DEFAULT } from '../../../../model/timer-limits.ts';
 import { append, recordOf } from '../../../suites/journal-suite.ts';
 import { HeldCommits } from '../../../support/postgres/held-commits.ts';
 import { JournalDatabase, testNode } from '../../../support/postgres/journal-database.ts';
@@ -221,6 +224,47 @@ describe('a database that has gone back', () => {
     expect(lost?.code).toBe('SVC_JOURNAL_REGRESSED');
     expect(stored).toBeUndefined();
     expect(await journals.number(`SELECT count(*) FROM svc.journal WHERE id = 'two'`)).toBe(1);
+  });
+});
+
+describe('a head that is before the last record of its slice', () => {
+  const slice = sliceOf('Cart', 'one');
+  const setBack = () =>
+    journals.database.sql('UPDATE svc.slice SET head = 1, commits = 1 WHERE slice = $1', [slice]);
+  const expected = {
+    code: 'SVC_JOURNAL_REGRESSED',
+    message: expect.stringMatching(`Slice ${slice} .* its head is 1, .* the number 2`) as string,
+  };
+
+  test('is named by the append whose number another record has, and nothing is stored any more', async () => {
+    const before = attach('node');
+    expect(await append(before, one, recordOf(1))).toBeUndefined();
+    expect(await append(before, one, recordOf(2))).toBeUndefined();
+    await before.close();
+    await setBack();
+    const owner = attach('node');
+    const group = [append(owner, one, recordOf(3)), append(owner, two, recordOf(1))];
+    expect(await Promise.all(group)).toMatchObject([expected, expected]);
+    expect(await append(owner, two, recordOf(1))).toMatchObject(expected);
+    expect(await journals.number('SELECT count(*) FROM svc.journal')).toBe(2);
+  });
+
+  test('keeps a runtime from starting, which leaves the journal', async () => {
+    const owner = attach('node');
+    expect(await append(owner, one, recordOf(1))).toBeUndefined();
+    expect(await append(owner, one, recordOf(2))).toBeUndefined();
+    await setBack();
+    await journals.expire('node');
+    const opening = openPostgresJournal(
+      { kind: 'postgres', source: journals.database.source },
+      {
+        limits: { bytesMax: 0 },
+        timerLimits: TIMER_LIMITS_DEFAULT,
+        series: new JournalSeries(),
+      },
+    );
+    await expect(opening).rejects.toMatchObject(expected);
+    expect(await journals.number('SELECT count(*) FROM svc.node')).toBe(0);
   });
 });
 
