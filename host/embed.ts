@@ -16,4 +16,5 @@ export type {
   ServiceChange,
   ServiceOptions,
 } from './service/embedded-options.ts';
+export type { DatabaseOptions } from './service/storage-options.ts';
 export type { ServiceCounts } from './service/service-counts.ts';

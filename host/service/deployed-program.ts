@@ -33,6 +33,7 @@ import {
   readStateFile,
   type Settings,
 } from './settings.ts';
+import { databaseOptions } from './storage-options.ts';
 
 /** Grace of requests in flight when the process ends before its settings are read. */
 const NO_GRACE_MS = 0;
@@ -154,13 +155,13 @@ function serviceOptions(
   settings: Settings<SettingsSections>,
   log: Log,
 ): ServiceOptions {
-  const { name, dataFolder, ignoreComponents, http, host, port, management } = settings;
+  const { name, dataFolder, database, ignoreComponents, http, host, port, management } = settings;
   const { file, folder } = settings.configuration;
   return {
     ...options,
     name,
     deployed: true,
-    dataFolder,
+    ...(database === undefined ? { dataFolder } : { database: databaseOptions(database) }),
     ignoreComponents,
     http: http && { host, port },
     management,

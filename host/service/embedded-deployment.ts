@@ -6,7 +6,7 @@ import type { ServiceStatus } from '@svc/kit/service-status';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { MutualTls } from '../http/mutual-tls.ts';
 import type { JournalSeries } from '../storage/journal-series.ts';
-import { journalIn } from '../storage/journal-location.ts';
+import { journalAt } from '../storage/journal-location.ts';
 import { standByJournal } from '../storage/opened-journal.ts';
 import { PROGRAM_WORDS } from './embedded-storage.ts';
 import type { GivenSockets } from './given-sockets.ts';
@@ -110,14 +110,20 @@ export class EmbeddedDeployment {
   }
 
   #makeStandby(): Standby {
-    const { settings, status, program, series, onLate } = this.#options;
-    const { dataFolder, ignoreComponents, sections } = settings;
+    const { settings, status, log, program, series, onLate } = this.#options;
+    const { dataFolder, database, ignoreComponents, sections } = settings;
     const { journal, timers, standby, upgrade } = sections;
-    const location = journalIn(dataFolder);
+    const location = journalAt(dataFolder, database);
     return new Standby({
       settings: standby,
       shards: 1,
-      openJournal: () => standByJournal(location, { limits: journal, timerLimits: timers, series }),
+      openJournal: () =>
+        standByJournal(location, {
+          limits: journal,
+          timerLimits: timers,
+          series,
+          warn: (message) => log({ level: 'warn', message }),
+        }),
       check: async () =>
         checkStoredTypes(program, { location, ignoreComponents, upgrade, words: PROGRAM_WORDS }),
       signal: this.#ended.signal,

@@ -15,7 +15,7 @@ import type { ControlRequest } from '../control/control-request.ts';
 import type { ServiceCounts } from './service-counts.ts';
 import type { ServiceSettings } from './embedded-settings.ts';
 import { responsesProblem, type ResponsesOptions } from './embedded-responses.ts';
-import type { StorageOptions } from './embedded-storage.ts';
+import type { StorageOptions } from './storage-options.ts';
 import { type TestingOptions, testingProblem } from './testing-options.ts';
 import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
 

@@ -94,7 +94,7 @@ export class EmbeddedService implements Service {
   readonly #certificate: EmbeddedCertificate;
   readonly #timerSeries = new TimerSeries();
   readonly #consumers: ProcessConsumers;
-  readonly #opened = Promise.withResolvers<{ readonly failure: Promise<SvcError> }>();
+  readonly #opened = Promise.withResolvers<EmbeddedStorage>();
   readonly #random: RandomSource;
   readonly #phases: Phases;
   #journal: Journal | undefined;
@@ -260,8 +260,9 @@ export class EmbeddedService implements Service {
   async #openJournal(signal: AbortSignal): Promise<void> {
     const { storage, guest, fingerprint, deployment } = this.#parts;
     const program = { fingerprint, descriptor: guest.descriptor };
-    this.#journal = await storage.open(program, deployment?.journalOpening(signal));
-    this.#opened.resolve({ failure: storage.failure });
+    const warn = (message: string) => this.#log.write('warn', message);
+    this.#journal = await storage.open(program, { warn, ...deployment?.journalOpening(signal) });
+    this.#opened.resolve(storage);
   }
 
   async #openViews(): Promise<void> {
@@ -291,6 +292,7 @@ export class EmbeddedService implements Service {
     const served = new ServedGuest({
       guest,
       journal: this.#journal!,
+      leases: this.#parts.storage.leases,
       deployed,
       sections,
       tls: deployment?.tls,

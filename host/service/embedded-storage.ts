@@ -1,9 +1,10 @@
-// EmbeddedStorage: the journal of an embedded service, in a folder or in memory. The journal is in memory
+// EmbeddedStorage: the journal of an embedded service, in a folder, in a database or in memory. The journal is in memory
 // only if the program asks for it.
 import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { ConsumerWriter } from '../engine/needs/consumers.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { Journal } from '../engine/needs/journal.ts';
+import type { Leases } from '../engine/needs/leases.ts';
 import type { ViewStore } from '../engine/needs/views.ts';
 import type { ViewLimits } from '@svc/model/view-limits';
 import type { TimerLimits } from '@svc/model/timer-limits';
@@ -16,9 +17,9 @@ import {
   openFeed,
   openViews,
 } from '../storage/follower-connection.ts';
-import { attachJournal } from '../storage/journal-connection.ts';
+import { attachJournal, leasesOf } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/journal-limits.ts';
-import { journalIn, type JournalLocation } from '../storage/journal-location.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
 import { systemClock } from '../system.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { TimerAdministration } from '../storage/timer-administration.ts';
@@ -29,22 +30,13 @@ import type { OpenedJournal } from '../storage/opened-journal.ts';
 import { type JournalOpening, type JournalUser, openJournalFor } from './journal-opening.ts';
 import { type JournalTimers, storedTimers, timersInMemory } from './journal-timers.ts';
 import { serviceSchedules } from './service-schedules.ts';
+import { locationOf, type StorageOptions } from './storage-options.ts';
 import type { TestingOptions } from './testing-options.ts';
 import { timedConsumers, timedJournal } from './timed-journal.ts';
 import type { UnknownTypesWords } from './unknown-event-types.ts';
 
-/** Where the journal is: in a folder, or in memory, where it is lost with the service. */
-export type StorageOptions =
-  | {
-      readonly dataFolder: string;
-      readonly journal?: undefined;
-      /** Components that the program has dropped on purpose: their events in the journal are ignored. */
-      readonly ignoreComponents?: readonly string[];
-    }
-  | { readonly journal: 'memory'; readonly dataFolder?: undefined };
-
 type TestedStorageOptions = StorageOptions & { readonly testing?: TestingOptions };
-type FolderOpening = Partial<Pick<JournalOpening, 'open' | 'ignoreComponents'>>;
+type StoredOpening = Partial<Pick<JournalOpening, 'open' | 'ignoreComponents' | 'warn'>>;
 
 export class EmbeddedStorage {
   /** Undefined if the journal is in memory. */
@@ -65,8 +57,9 @@ export class EmbeddedStorage {
   #memory: MemoryJournal | undefined;
   #journal: Journal | undefined;
   #timers: JournalTimers | undefined;
+  #leases: Leases | undefined;
 
-  /** Throws SVC_SETTING_INVALID unless the options name either a folder or memory. */
+  /** Throws SVC_SETTING_INVALID unless the options name one location: a folder, a database or memory. */
   constructor(options: TestedStorageOptions, limits: JournalLimits, timerLimits: TimerLimits) {
     this.location = locationOf(options);
     const { clock, journal } = options.testing ?? {};
@@ -82,15 +75,25 @@ export class EmbeddedStorage {
   }
 
   /**
-   * Opens the journal for the program. `opening`: how that of the folder is opened, where it is not opened at once and as the
+   * Opens the journal for the program. `opening`: how a stored one is opened, where it is not opened at once and as the
    * options say. Rejects as `openJournalFor` does.
    */
-  async open(program: JournalUser, opening: FolderOpening = {}): Promise<Journal> {
+  async open(program: JournalUser, opening: StoredOpening = {}): Promise<Journal> {
     this.#journal =
       this.location === undefined
         ? await this.#inMemory(program)
         : await this.#attach(program, this.location, opening);
     return this.#journal;
+  }
+
+  /** Leases of the entities; undefined: nobody else can write them. Call it once the journal is open. */
+  get leases(): Leases | undefined {
+    return this.#leases;
+  }
+
+  /** Why nothing can be stored or answered now, as a sentence; undefined: it can. */
+  get problem(): string | undefined {
+    return this.#stored?.problem;
   }
 
   /** The timers of the journal. Call it once the journal is open. */
@@ -134,7 +137,7 @@ export class EmbeddedStorage {
       : new MemoryViews(limits);
   }
 
-  /** Waits until all appends are stored, and releases the folder. */
+  /** Waits until all appends are stored, and releases the folder, or the slices in the database. */
   async close(): Promise<void> {
     await this.#journal?.close();
     await this.#stored?.close();
@@ -160,7 +163,7 @@ export class EmbeddedStorage {
   async #attach(
     program: JournalUser,
     location: JournalLocation,
-    opening: FolderOpening,
+    opening: StoredOpening,
   ): Promise<Journal> {
     this.#stored = await openJournalFor(program, {
       location,
@@ -174,7 +177,9 @@ export class EmbeddedStorage {
     });
     void this.#stored.failure.then(this.#failure.resolve);
     this.#timers = storedTimers(this.#stored, this.#clock);
-    const journal = await attachJournal(this.#stored.connect(ALL_SLICES));
+    const connection = this.#stored.connect(ALL_SLICES);
+    this.#leases = leasesOf(connection);
+    const journal = await attachJournal(connection);
     return this.#hold === undefined ? journal : timedJournal(journal, this.#hold);
   }
 }
@@ -192,21 +197,6 @@ export const PROGRAM_WORDS: UnknownTypesWords = {
 function notInMemory(): SvcError {
   return new SvcError(
     'SVC_SETTING_INVALID',
-    "The option testing.journal is a journal in memory: write journal: 'memory' beside it, and leave out dataFolder.",
-  );
-}
-
-/**
- * Returns where the journal is. An undefined or empty `dataFolder`, as from a missing variable, is an error and does not
- * mean a journal in memory.
- */
-function locationOf({ dataFolder, journal }: StorageOptions): JournalLocation | undefined {
-  if (journal === 'memory' && dataFolder === undefined) return undefined;
-  if (journal === undefined && typeof dataFolder === 'string' && dataFolder !== '')
-    return journalIn(dataFolder);
-  throw new SvcError(
-    'SVC_SETTING_INVALID',
-    "A service takes either dataFolder, the folder of its journal, or journal: 'memory', and found " +
-      `dataFolder: ${JSON.stringify(dataFolder)} and journal: ${JSON.stringify(journal)}.`,
+    "The option testing.journal is a journal in memory: write journal: 'memory' beside it, and leave out dataFolder and database.",
   );
 }

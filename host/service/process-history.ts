@@ -63,7 +63,7 @@ export class ProcessHistory implements HistoryReader {
     if (this.#answers === undefined)
       throw new SvcError(
         'SVC_NOT_IN_JOURNAL',
-        'The journal of this service is in memory: give it a dataFolder to see its entities.',
+        'The journal of this service is in memory: give it a dataFolder or a database to see its entities.',
       );
     return this.#inTurn(question, this.#answers);
   }

@@ -9,6 +9,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CertificateTexts } from '../../identity/certificates.ts';
 import { mountCertificates } from '../support/certificates/certificate-files.ts';
 import { CART, GATEWAY, textsOf } from '../support/certificates/test-identities.ts';
+import { PostgresServer } from '../support/postgres/postgres-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -139,6 +140,25 @@ function programWith(component: string): string {
   writeFileSync(file, source);
   return file;
 }
+
+test('a program whose journal is in a database is taken over by its standby, with another folder', async () => {
+  const server = await PostgresServer.shared('18');
+  const database = await server.freshDatabase();
+  onTestFinished(() => database.drop());
+  const env = { SVC_DATABASE_URL_VARIABLE: 'FLAGS_URL', FLAGS_URL: database.url };
+  const folder = temporaryFolder();
+  const first = new Program(folder, env);
+  expect((await change(await first.url(), 10)).status).toBe(200);
+  expect(existsSync(join(folder, 'journal.sqlite'))).toBe(false);
+  const second = new Program(temporaryFolder(), env, ['--standby']);
+  await second.reaches('prepared');
+  expect(await first.ends('SIGTERM')).toBe(0);
+  const response = await fetch(`${await second.url()}/flags/search`);
+  expect(await response.json()).toMatchObject({ percentage: 10 });
+  expect(second.output.match(/has no synchronous standby/g)).toHaveLength(1);
+  expect(await second.ends('SIGTERM')).toBe(0);
+  expect(second.output).not.toContain(new URL(database.url).password);
+});
 
 test('a program in standby ends if the journal has events that it does not read', async () => {
   const folder = temporaryFolder();

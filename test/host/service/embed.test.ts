@@ -82,7 +82,9 @@ interface Started {
 }
 
 async function start(
-  options: Partial<Omit<ServiceOptions, 'dataFolder' | 'journal'>> & { dataFolder?: string } = {},
+  options: Partial<Omit<ServiceOptions, 'dataFolder' | 'database' | 'journal'>> & {
+    dataFolder?: string;
+  } = {},
 ): Promise<Started> {
   const { dataFolder, ...others } = options;
   const logged: LogEntry[] = [];

@@ -91,7 +91,7 @@ test.each([
   await expect(start({ entities: [kept], ...options })).rejects.toMatchObject({
     code: 'SVC_SETTING_INVALID',
     message: expect.stringContaining(
-      "either dataFolder, the folder of its journal, or journal: 'memory'",
+      "one of dataFolder, the folder of its journal, database, and journal: 'memory'",
     ),
   });
 });

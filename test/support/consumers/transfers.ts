@@ -72,7 +72,8 @@ export async function serve(
   consumers: readonly ConsumerDefinition[],
   options: Partial<ServiceOptions> = {},
 ): Promise<Service> {
-  const where = 'dataFolder' in options ? {} : { journal: 'memory' as const };
+  const where =
+    'dataFolder' in options || 'database' in options ? {} : { journal: 'memory' as const };
   const service = await createService({
     name: 'transfers',
     entities: [transfer, account],

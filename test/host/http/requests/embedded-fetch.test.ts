@@ -62,6 +62,7 @@ async function start(options: Partial<ServiceOptions> = {}) {
     ...options,
     journal: 'memory',
     dataFolder: undefined as never,
+    database: undefined as never,
   });
   onTestFinished(() => service.stop(0));
   return service;

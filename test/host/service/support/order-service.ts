@@ -81,7 +81,7 @@ function listOf<Row>(page: Result<Page<Row>>) {
   return page.isOk ? page.value.rows : page;
 }
 
-type Storage = Pick<ServiceOptions, 'dataFolder' | 'journal'>;
+type Storage = Pick<ServiceOptions, 'dataFolder' | 'database' | 'journal'>;
 
 export async function orderService(
   storage: Storage,
