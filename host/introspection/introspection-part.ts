@@ -16,6 +16,8 @@ export interface ServedAddress {
  * number of times; at its end the last three are called in this order.
  */
 export interface IntrospectionPart {
+  /** Called once the service has started: from now on requests can be routed to it. */
+  served?(): void;
   /** Called in `svc dev` when the module `by` has replaced the one that was served. */
   replaced?(by: SourceDescription): void;
   /**

@@ -50,6 +50,7 @@ export class Introspection {
    */
   async served(address: ServedAddress): Promise<void> {
     const { settings, source } = this.#view;
+    for (const part of this.#parts) part.served?.();
     if (settings.isLocal) {
       const { LocalPart } = await (this.#localCode ?? import('./local-part.ts'));
       const part = new LocalPart(this.#view);

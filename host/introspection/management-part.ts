@@ -27,6 +27,7 @@ export class ManagementPart implements IntrospectionPart {
   readonly #view: ServiceView;
   readonly #self: SingleNode;
   readonly #server: ManagementServer;
+  #isServed = false;
   #isStopping = false;
 
   constructor(view: ServiceView) {
@@ -54,6 +55,10 @@ export class ManagementPart implements IntrospectionPart {
     const { host, port } = await this.#server.listen(address, settings.names.management);
     log({ level: 'info', message: 'management listening', fields: { host, port } });
     return { host, port };
+  }
+
+  served(): void {
+    this.#isServed = true;
   }
 
   stopping(): void {
@@ -115,6 +120,10 @@ export class ManagementPart implements IntrospectionPart {
           const away = serving.filter((serves) => !serves).length;
           return away === 0 ? undefined : `${away} of ${count} do not serve.`;
         },
+      },
+      {
+        part: 'start',
+        failureReason: () => (this.#isServed ? undefined : 'It has not ended yet.'),
       },
       {
         part: 'stopping',

@@ -197,7 +197,8 @@ export class RunningService {
       { stop: () => this.#work.timers.stop(0) },
       { start: () => this.#tokens?.open(), stop: () => this.#tokens?.close() },
       {
-        start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
+        start: async (signal) =>
+          void (await Promise.race([this.#startShards(), once(signal, 'abort')])),
         stop: () => this.#stopShards(),
       },
       this.#code.watching((error) => this.#ended.reject(error)),
@@ -207,7 +208,7 @@ export class RunningService {
       this.#cluster.phase({ shards: this.#supervisor, consumers: this.#work.consumers }),
       { start: () => this.#control.open(), stop: () => this.#control.close() },
       { start: () => this.#configuration.watch(), stop: () => this.#configuration.close() },
-      { start: () => this.#announce(), stop: () => this.#withdraw() },
+      { start: (signal) => this.#announce(signal), stop: () => this.#withdraw() },
       ...(loop === undefined
         ? []
         : [{ start: () => this.#startDevLoop(loop), stop: () => loop.dev.end() }]),
@@ -358,7 +359,9 @@ export class RunningService {
     return { url: address === undefined ? undefined : httpUrl(address, scheme), descriptor };
   }
 
-  async #announce(): Promise<void> {
+  async #announce(signal: AbortSignal): Promise<void> {
+    // A service that takes over serves at once, from the rows that are there.
+    if (this.#standby === undefined) await this.#views.answering(signal);
     const served = this.#servedAddress;
     // The registration comes first, so that a reader of the announcement finds the service registered.
     await this.#introspection.served(served);
@@ -395,8 +398,4 @@ export class RunningService {
     this.#work.consumers.replace(by.descriptor.consumers);
     this.#introspection.replaced(by);
   }
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
 }

@@ -7,6 +7,7 @@
 // T2  A view is with one thread at a time: it is built before it is followed.
 // T3  After `stop` no thread is started, and none is left.
 import assert from 'node:assert';
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
@@ -44,6 +45,8 @@ export interface ViewThreadsOptions {
   readonly file?: URL;
 }
 
+/** How long a start waits for views, in milliseconds. */
+const ANSWER_WAIT_MS = 10_000;
 /** The longest reason for which an event is skipped, in UTF-16 units. */
 export const SKIP_REASON_UNITS_MAX = 1_000;
 
@@ -72,6 +75,14 @@ export class ViewThreads {
     this.#current = new SourceViews(source, this.#options);
     void this.#current.start(this.#formerEnded);
     return this.#current.shared;
+  }
+
+  /**
+   * Resolves once each view of the present source answers its queries, or is known not to do so soon: it has stopped, fails, or has
+   * many events to fold. Resolves after ANSWER_WAIT_MS and with the signal as well.
+   */
+  async answering(signal: AbortSignal): Promise<void> {
+    await this.#current?.answering(signal);
   }
 
   /** Returns how the views of the present source fare. */
@@ -118,6 +129,8 @@ class SourceViews {
   /** The reasons why views do not follow, by their ids. */
   readonly #problems = new Map<string, ViewProblem>();
   readonly #skips = new Map<string, readonly SkippedEvent[]>();
+  /** Called once a view is known not to answer soon, by their ids. */
+  readonly #delayed = new Map<string, () => void>();
   /** The changes that are under way, by their numbers. */
   readonly #changes = new Map<number, PendingChange>();
   #changeCount = 0;
@@ -141,6 +154,18 @@ class SourceViews {
   async start(formerEnded: Promise<void>): Promise<void> {
     [this.#connection] = await Promise.all([this.#options.connection, formerEnded]);
     this.#startThread('follow');
+  }
+
+  async answering(signal: AbortSignal): Promise<void> {
+    const untilMs = performance.now() + ANSWER_WAIT_MS;
+    const delays = Object.keys(this.shared).map(async (id) => {
+      if (this.#toBuild.has(id) || this.#problems.has(id)) return;
+      const delayed = Promise.withResolvers<void>();
+      this.#delayed.set(id, delayed.resolve);
+      const shared = new SharedView(this.shared[id]);
+      await Promise.race([delayed.promise, shared.reached(isDecided, untilMs)]);
+    });
+    await Promise.race([Promise.all(delays), once(signal, 'abort')]);
   }
 
   report(): readonly ViewReport[] {
@@ -247,7 +272,7 @@ class SourceViews {
       case 'problem':
         if (message.problem === undefined) this.#problems.delete(message.view);
         else this.#problems.set(message.view, message.problem);
-        return;
+        return this.#delayed.get(message.view)?.();
       case 'skips':
         this.#skips.set(message.view, message.skips);
         return;
@@ -266,6 +291,7 @@ class SourceViews {
     const fields = { view };
     this.#options.log({ level: 'info', message: 'the rows of a view are being built', fields });
     this.#toBuild.add(view);
+    this.#delayed.get(view)?.();
     const thread = this.#threads.build;
     if (thread === undefined) this.#startThread('build');
     else post(thread, { kind: 'take', view });
@@ -280,6 +306,10 @@ class SourceViews {
     delete this.#threads.build;
     post(build, { kind: 'stop' });
   }
+}
+
+function isDecided({ state }: SharedView): boolean {
+  return state === 'live' || state === 'stopped';
 }
 
 interface PendingChange {

@@ -52,6 +52,7 @@ test('GET /ready is 200 once the instance is a member, the module admitted, the 
       'module',
       'journal',
       'shards',
+      'start',
       'stopping',
       'views',
       'configuration',

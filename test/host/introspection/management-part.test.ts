@@ -67,25 +67,29 @@ async function served(http = true) {
   around.admit();
   around.openJournal();
   around.serving.fill(true);
+  around.part.served();
   expect(await around.ready()).toEqual([200, {}]);
   return around;
 }
 
 test('GET /ready names who does not agree while the instance starts, and GET /alive is 200', async () => {
-  const { ready, get, admit, openJournal, serving } = await managementOf();
+  const { part, ready, get, admit, openJournal, serving } = await managementOf();
+  const start = 'It has not ended yet.';
   const module = 'It is not admitted yet.';
   const journal = 'It is not open yet.';
   const http = 'No shard listens on port 9000.';
-  expect(await ready()).toEqual([503, { module, journal, shards: away(2), http }]);
+  expect(await ready()).toEqual([503, { module, journal, shards: away(2), start, http }]);
   expect((await get('/alive')).status).toBe(200);
   admit();
-  expect(await ready()).toEqual([503, { journal, shards: away(2), http }]);
+  expect(await ready()).toEqual([503, { journal, shards: away(2), start, http }]);
   openJournal();
-  expect(await ready()).toEqual([503, { shards: away(2), http }]);
+  expect(await ready()).toEqual([503, { shards: away(2), start, http }]);
   // The port is bound once one shard listens on it.
   serving[1] = true;
-  expect(await ready()).toEqual([503, { shards: away(1) }]);
+  expect(await ready()).toEqual([503, { shards: away(1), start }]);
   serving[0] = true;
+  expect(await ready()).toEqual([503, { start }]);
+  part.served();
   expect(await ready()).toEqual([200, {}]);
 });
 

@@ -21,6 +21,9 @@ test('a view that has stopped in the midst of a large journal goes on when the e
   await store(journal, BAD.id);
   for (let entity = 6; entity < 12; entity++) await store(journal, `many-${entity}`, 1_000);
   const view = threadsOn(journal, dir, await sourceOf());
+  // A start does not wait for it.
+  await view.threads.answering(new AbortController().signal);
+  expect(view.report().state).not.toBe('stopped');
   await view.until('stopped', ({ state }) => state === 'stopped');
   expect(view.logged.map(({ message }) => message)).toContain('the rows of a view are being built');
   expect(await view.threads.skip(VIEW, { entity: BAD, seq: 1 }, 'a known fault')).toBe('done');

@@ -1,5 +1,7 @@
 // The threads of a module's views, with a real journal and a real module, and what operators change.
-import { expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { SECTION_DEFAULTS } from '../../../host/service/section-settings.ts';
 import { ViewThreads } from '../../../host/service/view-threads.ts';
@@ -88,4 +90,51 @@ test('a service without views has nothing to report or to change', async () => {
   expect(threads.report()).toEqual([]);
   expect(await threads.rebuild(VIEW)).toBe('unknown-view');
   await threads.stop();
+});
+
+describe('a start that waits for views', () => {
+  const never = new AbortController().signal;
+
+  test('waits until they answer', async () => {
+    const dir = temporaryFolder();
+    const journal = await opened(dir);
+    await store(journal, 'a', 100);
+    const { threads } = threadsOn(journal, dir, await sourceOf());
+    await threads.answering(never);
+    expect(threads.report()).toMatchObject([{ state: 'live', position: '100' }]);
+  });
+
+  test('waits neither for one that has stopped, nor for one that fails', async () => {
+    const dir = temporaryFolder();
+    const journal = await opened(dir);
+    await store(journal, BAD.id);
+    const stopping = threadsOn(journal, dir, await sourceOf());
+    await stopping.threads.answering(never);
+    expect(stopping.report().state).toBe('stopped');
+
+    const full = temporaryFolder();
+    // The folder of the rows cannot be made.
+    writeFileSync(join(full, 'views'), '');
+    const failing = threadsOn(await opened(full), full, await sourceOf());
+    await failing.threads.answering(never);
+    expect(failing.report()).toMatchObject({ state: 'starting', problem: { kind: 'failing' } });
+  });
+
+  test('waits no longer when the service stops, and not at all without views', async () => {
+    const stop = new AbortController();
+    const threads = new ViewThreads({
+      connection: new Promise(() => {}),
+      hosting: { wasm: SECTION_DEFAULTS.wasm },
+      limits: VIEW_LIMITS_DEFAULT,
+      supervision: SECTION_DEFAULTS.supervisor,
+      env: {},
+      log: () => {},
+    });
+    await threads.answering(never);
+    threads.serve(await sourceOf());
+    const waiting = threads.answering(stop.signal);
+    stop.abort();
+    await waiting;
+    expect(threads.report()).toMatchObject([{ state: 'starting' }]);
+  });
 });
