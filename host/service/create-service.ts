@@ -27,7 +27,7 @@ export async function createService(
   }
   checkOptions(options);
   const sections = readServiceSettings(options.settings ?? {});
-  const storage = new EmbeddedStorage(options, sections.journal, sections.timers);
+  const storage = new EmbeddedStorage(options, sections);
   const introspection = introspectionSettings(options, sections, storage.location !== undefined);
   const guest = createEmbeddedGuest(options, options.responses);
   const fingerprint = programFingerprint(guest);

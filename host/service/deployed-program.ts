@@ -119,7 +119,7 @@ class DeployedProgram {
   ): EmbeddedService {
     checkOptions(options);
     const { sections } = settings;
-    const storage = new EmbeddedStorage(options, sections.journal, sections.timers);
+    const storage = new EmbeddedStorage(options, sections);
     const guest = createEmbeddedGuest(options, options.responses);
     const fingerprint = programFingerprint(guest);
     const deployment = new EmbeddedDeployment({

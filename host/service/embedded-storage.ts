@@ -27,6 +27,7 @@ import { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import type { TestJournal } from '../storage/memory/test-journal.ts';
 import { MemoryViews } from '../storage/memory/memory-views.ts';
 import type { OpenedJournal } from '../storage/opened-journal.ts';
+import type { EmbeddedSections } from './embedded-settings.ts';
 import { type JournalOpening, type JournalUser, openJournalFor } from './journal-opening.ts';
 import { type JournalTimers, storedTimers, timersInMemory } from './journal-timers.ts';
 import { serviceSchedules } from './service-schedules.ts';
@@ -36,6 +37,7 @@ import { timedConsumers, timedJournal } from './timed-journal.ts';
 import type { UnknownTypesWords } from './unknown-event-types.ts';
 
 type TestedStorageOptions = StorageOptions & { readonly testing?: TestingOptions };
+type StorageSections = Pick<EmbeddedSections, 'journal' | 'timers' | 'engine'>;
 type StoredOpening = Partial<Pick<JournalOpening, 'open' | 'ignoreComponents' | 'warn'>>;
 
 export class EmbeddedStorage {
@@ -51,6 +53,8 @@ export class EmbeddedStorage {
   readonly #hold: ServiceClock['hold'];
   readonly #limits: JournalLimits;
   readonly #timerLimits: TimerLimits;
+  /** How old replies to idempotency keys may be, in milliseconds. */
+  readonly #retentionMs: number;
   readonly #ignoreComponents: readonly string[];
   readonly #failure = Promise.withResolvers<SvcError>();
   #stored: OpenedJournal | undefined;
@@ -60,7 +64,7 @@ export class EmbeddedStorage {
   #leases: Leases | undefined;
 
   /** Throws SVC_SETTING_INVALID unless the options name one location: a folder, a database or memory. */
-  constructor(options: TestedStorageOptions, limits: JournalLimits, timerLimits: TimerLimits) {
+  constructor(options: TestedStorageOptions, { journal: limits, timers, engine }: StorageSections) {
     this.location = locationOf(options);
     const { clock, journal } = options.testing ?? {};
     if (journal !== undefined && this.location !== undefined) throw notInMemory();
@@ -68,7 +72,8 @@ export class EmbeddedStorage {
     this.#clock = clock;
     this.#hold = clock?.hold && (() => clock.hold!());
     this.#limits = limits;
-    this.#timerLimits = timerLimits;
+    this.#timerLimits = timers;
+    this.#retentionMs = engine.idempotencyRetentionMs;
     const { ignoreComponents = [] } = options as { readonly ignoreComponents?: readonly string[] };
     this.#ignoreComponents = ignoreComponents;
     this.failure = this.#failure.promise;
@@ -179,7 +184,7 @@ export class EmbeddedStorage {
     this.#timers = storedTimers(this.#stored, this.#clock);
     const connection = this.#stored.connect(ALL_SLICES);
     this.#leases = leasesOf(connection);
-    const journal = await attachJournal(connection);
+    const journal = await attachJournal(connection, this.#retentionMs);
     return this.#hold === undefined ? journal : timedJournal(journal, this.#hold);
   }
 }

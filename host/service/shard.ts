@@ -141,7 +141,8 @@ async function run(): Promise<void> {
   if (settings.identity !== undefined) void import('./shard-identity.ts');
   const resources = await serveRequested;
   configuration.texts = resources.configuration;
-  const journal = await attachJournal(resources.journal);
+  const { idempotencyRetentionMs } = settings.sections.engine;
+  const journal = await attachJournal(resources.journal, idempotencyRetentionMs);
   const leases = leasesOf(resources.journal);
   const views = await viewFinder(guest, journal, resources);
   served = new ServedGuest(

@@ -16,13 +16,19 @@ import type { SqliteConnection } from './sqlite/sqlite-connection.ts';
 
 export type JournalConnection = SqliteConnection | PostgresConnection;
 
-/** Returns the journal for the thread that calls this. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
-export function attachJournal(connection: JournalConnection): Awaitable<Journal> {
+/**
+ * Returns the journal for the thread that calls this. `retentionMs`: how old replies to idempotency keys may be, for journals that look
+ * for older ones by themselves. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+ */
+export function attachJournal(
+  connection: JournalConnection,
+  retentionMs?: number,
+): Awaitable<Journal> {
   switch (connection.kind) {
     case 'sqlite':
       return attachSqliteJournal(connection);
     case 'postgres':
-      return attachPostgres(connection);
+      return attachPostgres(connection, retentionMs);
   }
 }
 
@@ -50,7 +56,10 @@ export function clusterOf(
 }
 
 /** Services with a folder do not load this code. */
-async function attachPostgres(connection: PostgresConnection): Promise<Journal> {
+async function attachPostgres(
+  connection: PostgresConnection,
+  retentionMs: number | undefined,
+): Promise<Journal> {
   const { attachPostgresJournal } = await import('./postgres/attached-postgres.ts');
-  return attachPostgresJournal(connection);
+  return attachPostgresJournal(connection, retentionMs);
 }

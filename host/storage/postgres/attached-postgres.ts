@@ -41,9 +41,15 @@ export interface ClusterJournal extends Journal {
   readonly cluster: ClusterSlices;
 }
 
-/** Returns the journal for the thread that calls this function. It connects with its first use. */
-export function attachPostgresJournal(connection: PostgresConnection): ClusterJournal {
-  return new AttachedPostgres(connection);
+/**
+ * Returns the journal for the thread that calls this function. It connects with its first use. `retentionMs`: replies to idempotency
+ * keys that are older are removed from now on; absent: from the first reply on that is stored.
+ */
+export function attachPostgresJournal(
+  connection: PostgresConnection,
+  retentionMs?: number,
+): ClusterJournal {
+  return new AttachedPostgres(connection, retentionMs);
 }
 
 class AttachedPostgres implements ClusterJournal {
@@ -61,7 +67,7 @@ class AttachedPostgres implements ClusterJournal {
   #isClosed = false;
   #closed: Promise<void> | undefined = undefined;
 
-  constructor(connection: PostgresConnection) {
+  constructor(connection: PostgresConnection, retentionMs: number | undefined) {
     const { source, shown, timerLimits, uncertainMs } = connection;
     const [first, count] = connection.slices;
     const slices = Array.from({ length: count }, (_, index) => first + index);
@@ -104,7 +110,9 @@ class AttachedPostgres implements ClusterJournal {
       session: this.#following,
       slices: () => slices.filter((slice) => table.acquisitionOf(slice) !== undefined),
       clock,
+      retentionMs,
     });
+    sweep.begin();
     this.#group = new GroupCommit({
       writing: this.#writing,
       claims,
@@ -122,6 +130,8 @@ class AttachedPostgres implements ClusterJournal {
         report({ kind: 'stored', appends, records, tookMs });
       },
       onFound: (found) => heads.advance(found),
+      // Replies that have expired may leave room.
+      onFull: () => sweep.begin(),
     });
     const reading = new ReadingSession(this.#following, this.#writing);
     this.#reads = new EntityReads(reading);

@@ -78,6 +78,8 @@ export interface GroupCommitNeeds {
   readonly onStored: (group: StoredGroup) => void;
   /** Called with heads of slices that another node owns now, in which a group turned out to be stored, before its appends settle. */
   readonly onFound: (heads: readonly SliceHead[]) => void;
+  /** Called when appends are refused because the journal is full. */
+  readonly onFull: () => void;
 }
 
 /** A group whose answer is lost. */
@@ -214,7 +216,9 @@ export class GroupCommit {
       const full = this.#needs.room.take(
         unitsOf(append) + Math.max(1, append.records.length) * RECORD_BYTES,
       );
-      if (full !== undefined) outcomes.fail(append, full);
+      if (full === undefined) continue;
+      outcomes.fail(append, full);
+      this.#needs.onFull();
     }
   }
 

@@ -35,6 +35,7 @@ import { SliceHeads } from './feed/slice-heads.ts';
 import { SlicePositions } from './feed/slice-positions.ts';
 import { FollowingSession } from './following-session.ts';
 import { JournalRoom } from './journal-room.ts';
+import { journalBytes } from './journal-size.ts';
 import { migrateJournal } from './migration.ts';
 import { nodeFence } from './nodes/node-fence.ts';
 import { NodeKeeper } from './nodes/node-keeper.ts';
@@ -64,11 +65,6 @@ const NOTE_MODULE = {
       SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM last WHERE fingerprint = $1) RETURNING number
     )
     SELECT number FROM added UNION ALL SELECT number FROM last WHERE fingerprint = $1`,
-};
-const BYTES = {
-  text: `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'svc' AND c.relkind = 'r'`,
 };
 const HAS_TIMERS = { text: 'SELECT EXISTS (SELECT FROM svc.timer)' };
 
@@ -354,8 +350,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
 
   async #measure(): Promise<void> {
     const { limits, series } = this.#settings;
-    const [row] = await this.#session.use((session) => session.query(BYTES));
-    const bytes = row![0] as number;
+    const bytes = await this.#session.use(journalBytes);
     series.measured(bytes);
     this.#room.measured(bytes, limits.bytesMax);
   }

@@ -38,22 +38,31 @@ export interface ReplySweepNeeds {
   /** Returns the slices. */
   readonly slices: () => readonly number[];
   readonly clock: MonotonicClock;
+  /** How old replies may be, in milliseconds; absent: the first reply that is stored says so. */
+  readonly retentionMs?: number | undefined;
 }
 
 export class ReplySweep {
   readonly #needs: ReplySweepNeeds;
+  #retentionMs: number;
   #isRunning = false;
   #nextMs = -Infinity;
 
   constructor(needs: ReplySweepNeeds) {
     this.#needs = needs;
+    this.#retentionMs = needs.retentionMs ?? Infinity;
   }
 
-  /** Called after replies were stored. `retentionMs`: their retention. Begins a sweep unless there was one a short time ago. */
+  /** Called after replies were stored. `retentionMs`: their retention. Begins a sweep as `begin` does. */
   stored(retentionMs: number): void {
+    this.#retentionMs = retentionMs;
+    this.begin();
+  }
+
+  /** Begins a sweep unless there was one a short time ago, or nobody has said how old replies may be. */
+  begin(): void {
     if (this.#isRunning || this.#needs.clock.monotonicMs() < this.#nextMs) return;
-    if (!Number.isFinite(retentionMs)) return;
-    void this.#run(Math.ceil(retentionMs));
+    if (Number.isFinite(this.#retentionMs)) void this.#run(Math.ceil(this.#retentionMs));
   }
 
   async #run(retentionMs: number): Promise<void> {

@@ -1,6 +1,17 @@
 // Which replies to idempotency keys and which snapshots a journal in PostgreSQL keeps.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import type { Journal, Snapshot } from '../../../../host/engine/needs/journal.ts';
+import { attachPostgresJournal } from '../../../../host/storage/postgres/attached-postgres.ts';
 import type {
   DatabaseSession,
   Parameter,
@@ -76,6 +87,23 @@ describe('the sweep of replies', () => {
     await store(10, HOUR_MS - 60_000, 'young');
     sweep(SLICE_COUNT).stored(HOUR_MS);
     await expect.poll(left).toBe(10);
+  });
+
+  test('begins with the use of a journal whose retention is known, and again when the journal is full', async () => {
+    let passedMs = 0;
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+    onTestFinished(() => clock.mockRestore());
+    await store(100, HOUR_MS);
+    const attached = attachPostgresJournal(journals.connection(), HOUR_MS);
+    await expect.poll(left).toBe(0);
+    await store(100, HOUR_MS);
+    journals.room.measured(1_000, 1_000);
+    passedMs = 20_000;
+    // Nothing can be stored that would begin a sweep.
+    expect((await append(attached, one, recordOf(1)))?.code).toBe('SVC_JOURNAL_FULL');
+    await expect.poll(left).toBe(0);
+    await attached.close();
   });
 
   test('does not go by the time of the node that has decided the command', async () => {
