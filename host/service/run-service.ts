@@ -57,7 +57,7 @@ export async function runService(
       status.end(exitOf(error));
       process.exit(reportFailure(error, programLog));
     };
-    const env = threadEnvironment(inputs);
+    const env = threadEnvironment(inputs, settings);
     await serveCode(settings, { log, env, stopRequested, status, endAtOnce }, inputs.env);
     status.end({ code: EXIT_OK, signal: null });
     return EXIT_OK;
@@ -69,10 +69,21 @@ export async function runService(
   }
 }
 
-/** Returns the environment of the service's threads, which only has the folder of Node's compile cache. */
-function threadEnvironment({ env }: HostInputs): Readonly<Record<string, string>> {
-  const { NODE_COMPILE_CACHE } = env;
-  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+/**
+ * Returns the environment of the service's threads, which only has the folder of Node's compile cache, and the variable with the URL of
+ * the database: each thread connects by itself.
+ */
+function threadEnvironment(
+  { env }: HostInputs,
+  { database }: Pick<Settings<SettingsSections>, 'database'>,
+): Readonly<Record<string, string>> {
+  const names = ['NODE_COMPILE_CACHE'];
+  if (database?.kind === 'environment') names.push(database.variable);
+  const known = names.flatMap((name): [string, string][] => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(known);
 }
 
 /** The loop of `svc dev` and its callbacks. */
@@ -106,7 +117,7 @@ export async function runDevService(
         { ...settings, code: { kind: 'module', file: built.file }, shards: 1 },
         {
           log: dev.log,
-          env: threadEnvironment(inputs),
+          env: threadEnvironment(inputs, settings),
           stopRequested,
           loop: { dev, built },
         },

@@ -86,11 +86,14 @@ async function followed(journal: ServedDatabase, id: string, expired: number): P
     .toEqual({ expired, unnoted: 0 });
 }
 
-test.each([1, 2])(
-  'commands, timers, a view and a consumer work with %i shards, and go on after a stop',
-  async (shards) => {
+test.each<[shards: number, url: string, options: Pick<ServiceOptions, 'source'>]>([
+  [1, 'a file', {}],
+  [2, 'a variable', { source: { kind: 'environment', variable: 'ORDERS_URL' } }],
+])(
+  'commands, timers, a view and a consumer work with %i shards and the URL in %s, and go on after a stop',
+  async (shards, _url, options) => {
     const journal = await newJournal();
-    const first = started(journal, { shards });
+    const first = started(journal, { ...options, shards });
     const url = await urlOf(first);
     await Promise.all(
       ORDERS.map(async (id) => {
@@ -110,7 +113,7 @@ test.each([1, 2])(
     for (const id of ORDERS) expect((await stored(journal, id)).open).toEqual(new Set([3]));
 
     // If the first process had left a lease, this one would be refused.
-    const again = await urlOf(started(journal, { shards }));
+    const again = await urlOf(started(journal, { ...options, shards }));
     await Promise.all(
       ORDERS.map(async (id) => {
         await place(again, id, 2);

@@ -35,9 +35,12 @@ export class ServedDatabase {
   start(options: ServiceOptions = {}): SvcProcess {
     const { shards = 1, deployed = false, standby = false } = options;
     const { source = this.database.source, settings = [], module = this.#module } = options;
-    assert(source.kind === 'file');
-    const all = [`svc.database.url-file=${source.path}`, 'svc.http.host=127.0.0.1', ...settings];
-    return new SvcProcess([
+    const where =
+      source.kind === 'file'
+        ? `svc.database.url-file=${source.path}`
+        : `svc.database.url-variable=${source.variable}`;
+    const all = [where, 'svc.http.host=127.0.0.1', ...settings];
+    const words = [
       'run',
       ...(deployed ? ['--deployed'] : ['--log', 'json']),
       module,
@@ -49,7 +52,9 @@ export class ServedDatabase {
       mkdtempSync(join(this.#scratch, 'data-')),
       ...(standby ? ['--standby'] : []),
       ...all.flatMap((setting) => ['--set', setting]),
-    ]);
+    ];
+    const env = source.kind === 'file' ? {} : { [source.variable]: this.database.url };
+    return new SvcProcess(words, { env });
   }
 
   /** Reads what is stored of an entity. */
