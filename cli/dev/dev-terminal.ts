@@ -37,7 +37,7 @@ export class DevTerminal {
   #isServing = false;
   #servedFile: string | undefined;
   /** The data folder relative to the working folder, as a word for a shell. */
-  #dataWord = '';
+  #dataWord: string | undefined;
   /** The last printed fault. `subject`: its component, handler and entity, or its route. `location` may be a reason. */
   #last = { subject: '', location: '' };
   /** Lines that show the served build, with its warnings. */
@@ -84,7 +84,13 @@ export class DevTerminal {
   }
 
   served(
-    { source, url, dataFolder, afterMs }: Extract<FromDevHost, { readonly kind: 'served' }>,
+    {
+      source,
+      url,
+      dataFolder,
+      journal,
+      afterMs,
+    }: Extract<FromDevHost, { readonly kind: 'served' }>,
     name: string,
     {
       descriptor,
@@ -98,9 +104,10 @@ export class DevTerminal {
       readonly warnings: readonly Problem[];
     },
   ): void {
-    this.#dataWord = shellWord(relative(process.cwd(), dataFolder) || '.');
-    if (!this.#isHeaderShown)
-      this.#area.print(this.#header({ name, url, dataFolder, descriptor, file: source.file }));
+    const folder = dataFolder && (relative(process.cwd(), dataFolder) || '.');
+    this.#dataWord = folder && shellWord(folder);
+    const header = { name, url, journal: folder ?? journal, descriptor, file: source.file };
+    if (!this.#isHeaderShown) this.#area.print(this.#header(header));
     this.#isHeaderShown = true;
     this.#isServing = true;
     const files = changed.slice(0, FILES_SHOWN_MAX).map((file) => this.#short(file));
@@ -172,23 +179,29 @@ export class DevTerminal {
     ]);
   }
 
-  /** Returns the commands by which a person lets a consumer or a view go on that cannot. */
+  /** Returns the commands by which a person lets a consumer or a view go on that cannot. Those do not take a database. */
   #remedies(message: string, fields: Fields): string[] {
     const { consumer, view, component, entity, seq, event, code } = fields;
     const owner = shellWord(`${component}/${entity}`);
+    const data = this.#dataWord;
     if (message === EVENT_PARKED && consumer !== undefined) {
-      const args = `${this.#dataWord} ${shellWord(String(consumer))} ${owner}`;
+      const waits = 'the later events of this entity wait';
+      if (data === undefined) return [waits];
+      const args = `${data} ${shellWord(String(consumer))} ${owner}`;
       return [
-        'the later events of this entity wait',
+        waits,
         `again:   npx svc consumers retry ${args}`,
         `without: npx svc consumers skip ${args} ${seq} --reason WHY`,
       ];
     }
-    if (code === 'SVC_VIEW_STOPPED' && view !== undefined && entity !== undefined)
+    if (code === 'SVC_VIEW_STOPPED' && view !== undefined && entity !== undefined) {
+      const stops = 'the rows have no later events until the code of the view is changed';
+      if (data === undefined) return [stops];
       return [
-        'the rows have no later events until the code of the view is changed',
-        `without: npx svc views skip ${this.#dataWord} ${shellWord(String(view))} ${owner} ${event} --reason WHY`,
+        stops,
+        `without: npx svc views skip ${data} ${shellWord(String(view))} ${owner} ${event} --reason WHY`,
       ];
+    }
     return [];
   }
 
@@ -214,13 +227,13 @@ export class DevTerminal {
   #header({
     name,
     url,
-    dataFolder,
+    journal,
     descriptor,
     file,
   }: {
     readonly name: string;
     readonly url: string | undefined;
-    readonly dataFolder: string;
+    readonly journal: string;
     readonly descriptor: ModuleDescriptor;
     readonly file: string;
   }): string[] {
@@ -231,7 +244,7 @@ export class DevTerminal {
     return [
       '',
       `  ${errorStyle('bold', name)}  ${errorStyle('cyan', url ?? 'without HTTP')}`,
-      dim(`  journal ${relative(process.cwd(), dataFolder) || '.'} · look inside: npx svc console`),
+      dim(`  journal ${printable(journal)} · look inside: npx svc console`),
       '',
       ...routes.slice(0, ROUTES_SHOWN_MAX).map((route) => `  ${printable(route)}`),
       ...(more > 0

@@ -201,10 +201,12 @@ export class DevLoop {
         servedAfterMs: afterMs,
       });
     const { url, swap, settings } = this.#served!;
-    const dataFolder = locationName(swap.location);
+    const { location } = swap;
+    const dataFolder = location.kind === 'folder' ? location.dir : undefined;
+    const journal = locationName(location);
     const { kind, fingerprint } = served;
     const source = { kind, file, fingerprint };
-    this.#send({ kind: 'served', source, settings, url, dataFolder, afterMs, isNewest });
+    this.#send({ kind: 'served', source, settings, url, dataFolder, journal, afterMs, isNewest });
     void this.#checkUpgrade(served);
   }
 
@@ -220,7 +222,10 @@ export class DevLoop {
       findings = answer.findings.map(sentence);
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
-      findings = [`the stored events could not be looked at: ${error.message} [${error.code}]`];
+      if (check.signal.aborted) return;
+      const { code, message: reason } = error;
+      const message = 'the stored events could not be looked at';
+      return this.log({ level: 'warn', message, fields: { code, reason } });
     }
     if (check.signal.aborted) return;
     this.#state = { ...this.#state, upgrade: [...findings] };

@@ -34,7 +34,10 @@ export type FromDevHost =
       readonly settings: HostingSettings;
       /** `http://127.0.0.1:9000`; undefined if the service has no HTTP server. */
       readonly url: string | undefined;
-      readonly dataFolder: string;
+      /** The data folder, absolute; undefined: the journal is in a database. */
+      readonly dataFolder: string | undefined;
+      /** Where the journal is, for a person. */
+      readonly journal: string;
       /** Time from the end of the build until the module was served, in milliseconds. */
       readonly afterMs: number;
       /** False if a newer build has been reported since. */

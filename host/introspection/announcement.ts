@@ -8,7 +8,8 @@ import { followerCounts } from './follower-counts.ts';
 interface Announced {
   readonly name: string;
   readonly url: string;
-  readonly dataFolder: string;
+  /** Where the journal is, for a person. */
+  readonly journal: string;
   readonly pid: number;
   readonly descriptor: ModuleDescriptor;
 }
@@ -22,7 +23,7 @@ const ROUTES_SHOWN_MAX = 100;
 /** Maximum length of an example in UTF-16 code units; longer examples are left out. */
 const LINE_LENGTH_MAX = 1000;
 
-export function announcement({ name, url, dataFolder, pid, descriptor }: Announced): string {
+export function announcement({ name, url, journal, pid, descriptor }: Announced): string {
   const routes: ServedRoute[] = descriptor.endpoints.flatMap((endpoint) =>
     endpoint.routes.map((route) => ({ ...route, template: endpoint.prefix + route.path || '/' })),
   );
@@ -35,7 +36,7 @@ export function announcement({ name, url, dataFolder, pid, descriptor }: Announc
     ([what, count]) => `${count} ${count === 1 ? what.slice(0, -1) : what}`,
   );
   const lines = [
-    `${name} is served at ${url} (journal: ${dataFolder}, process: ${pid})`,
+    `${name} is served at ${url} (journal: ${journal}, process: ${pid})`,
     '',
     ...shown.map((route) => `  ${route.method.padEnd(7)} ${route.template}`),
     ...(more === 0 ? [] : [`  and ${more} more (svc inspect lists them)`]),

@@ -1,6 +1,7 @@
 // ServiceStart announces that a service has started.
 import { relative } from 'node:path';
 import type { Log } from '@svc/kit/log';
+import { journalAt, locationName } from '../storage/journal-location.ts';
 import { announcement } from '../introspection/announcement.ts';
 import { followerCounts } from '../introspection/follower-counts.ts';
 import type { ServedAddress } from '../introspection/introspection-part.ts';
@@ -13,13 +14,16 @@ import type { Settings } from './settings.ts';
  * script. A service without HTTP has only a log entry.
  */
 export function announce(
-  { name, dataFolder, deployed, logFormat }: Settings<SettingsSections>,
+  { name, dataFolder, database, deployed, logFormat }: Settings<SettingsSections>,
   log: Log,
   { url, descriptor }: ServedAddress,
 ): void {
   reportUncallable(name, log);
   const { pid } = process;
-  const fields = { dataFolder, pid, ...followerCounts(descriptor) };
+  const location = journalAt(dataFolder, database);
+  const journal = locationName(location);
+  const where = location.kind === 'folder' ? {} : { journal };
+  const fields = { dataFolder, ...where, pid, ...followerCounts(descriptor) };
   if (url === undefined) {
     log({ level: 'info', message: 'serving without HTTP', fields });
     return;
@@ -31,7 +35,7 @@ export function announce(
       announcement({
         name,
         url,
-        dataFolder: relative(process.cwd(), dataFolder) || '.',
+        journal: location.kind === 'folder' ? relative(process.cwd(), dataFolder) || '.' : journal,
         pid,
         descriptor,
       }),

@@ -27,6 +27,7 @@ const served = (file: string) => ({
   settings: {} as never,
   url: 'http://127.0.0.1:9000',
   dataFolder: '/nowhere/.svc/till',
+  journal: '/nowhere/.svc/till',
   afterMs: 62,
   isNewest: true,
 });
@@ -178,6 +179,21 @@ test('a parked event is shown with its consumer, its entity, and the commands th
     `without: npx svc consumers skip ${args} 3 --reason WHY`,
   ]);
   expect(from('is skipped').slice(1, 2)).toEqual(['not of interest']);
+});
+
+test('a journal in a database is named, and no command that needs a folder is shown', () => {
+  const { shown, text } = terminal();
+  const journal = 'the database whose URL is in the file /nowhere/url';
+  shown.served({ ...served('/nowhere/a.wasm'), dataFolder: undefined, journal }, 'till', build);
+  expect(text()).toContain(`journal ${journal} · look inside`);
+  const event = { component: 'order', entity: 'o1', reason: 'It trapped.' };
+  const parked = { ...event, consumer: 'ledger', seq: 3 };
+  shown.logged({ level: 'warn', message: EVENT_PARKED, fields: parked }, undefined);
+  const stopped = { ...event, code: 'SVC_VIEW_STOPPED', view: 'orders', event: 3 };
+  shown.logged({ level: 'error', message: 'the view has stopped', fields: stopped }, undefined);
+  expect(text()).toContain('the later events of this entity wait');
+  expect(text()).toContain('the rows have no later events');
+  expect(text()).not.toMatch(/npx svc (?:consumers|views)/);
 });
 
 test('a parked event is shown as on the page about svc dev', () => {

@@ -53,7 +53,7 @@ test('an announcement lists every route and three requests that can be pasted in
   const text = announcement({
     name: 'carts',
     url: 'http://127.0.0.1:9000',
-    dataFolder: '/data',
+    journal: '/data',
     pid: 42,
     descriptor,
   });
@@ -82,7 +82,7 @@ test('an announcement counts what is served beside the routes', () => {
   const text = announcement({
     name: 'carts',
     url: 'http://127.0.0.1:9000',
-    dataFolder: '/data',
+    journal: '/data',
     pid: 42,
     descriptor: {
       ...descriptor,
@@ -97,7 +97,7 @@ test('an address that a shell would take for a pattern is quoted', () => {
   const text = announcement({
     name: 'carts',
     url: 'http://[::1]:9000',
-    dataFolder: '/data',
+    journal: '/data',
     pid: 42,
     descriptor,
   });
@@ -110,7 +110,7 @@ function announced(types: Record<string, TypeSchema>, parameter: TypeSchema = { 
   return announcement({
     name: 'hostile',
     url: 'http://127.0.0.1:9000',
-    dataFolder: '/data',
+    journal: '/data',
     pid: 42,
     descriptor: {
       ...rest,
@@ -213,7 +213,7 @@ describe('a module that describes', () => {
     const text = announcement({
       name: 'crowd',
       url: 'http://127.0.0.1:9000',
-      dataFolder: '/data',
+      journal: '/data',
       pid: 42,
       descriptor: { ...descriptor, endpoints: [{ ...descriptor.endpoints[0]!, routes }] },
     });
