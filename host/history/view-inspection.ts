@@ -1,4 +1,4 @@
-// ViewInspection reads the views in a data folder for a person, also while a host runs on it: how far they are, and the rows
+// ViewInspection reads the views of a journal for a person, also while a host runs on it: how far they are, and the rows
 // that a declared query finds. It knows the views of the module that has used the journal last, and runs no code of it.
 import type { ModuleDescriptor } from '@svc/contract';
 import { SvcError } from '@svc/kit/svc-error';
@@ -36,14 +36,14 @@ interface ServedViews {
 
 export class ViewInspection {
   readonly #progress: JournalProgress;
-  readonly #store: ViewStore;
   readonly #location: JournalLocation;
   readonly #limits: ViewLimits;
+  /** Undefined until rows are found first. */
+  #store: Promise<ViewStore> | undefined;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
   constructor(location: JournalLocation, limits: ViewLimits = VIEW_LIMITS_DEFAULT) {
     this.#progress = inspectProgress(location);
-    this.#store = storedViews(location, limits);
     this.#location = location;
     this.#limits = limits;
   }
@@ -84,11 +84,12 @@ export class ViewInspection {
         return [view.folded.id, memory.memory];
       }),
     );
+    this.#store ??= Promise.resolve(storedViews(this.#location, this.#limits));
     const finder = new ViewFinder({
       descriptor,
       views,
       shared: Object.fromEntries(shared),
-      store: this.#store,
+      store: await this.#store,
       positions,
       waitMs: 0,
     });
@@ -112,7 +113,7 @@ export class ViewInspection {
   /** Closes the journal; the next read opens it again. */
   close(): void {
     this.#progress.close();
-    void this.#store.close();
+    void this.#store?.then((store) => store.close());
   }
 
   async #served(): Promise<ServedViews> {

@@ -55,7 +55,7 @@ async function removeRows(location: JournalLocation, view: string): Promise<bool
   try {
     const stored = await inspection.storedView(view);
     if (stored === undefined) return false;
-    const store = storedViews(location, VIEW_LIMITS_DEFAULT);
+    const store = await storedViews(location, VIEW_LIMITS_DEFAULT);
     try {
       const writer = await store.openWriter(stored);
       try {

@@ -51,7 +51,7 @@ export async function* prepareViews(
 ): AsyncGenerator<PreparedView, void> {
   const { source, settings, location } = question;
   const feed = openEndedFeed(location);
-  const store = storedViews(location, settings.views);
+  const store = await storedViews(location, settings.views);
   try {
     const guest = await startGuest(source, settings, () => {});
     try {

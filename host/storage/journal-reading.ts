@@ -4,6 +4,7 @@ import type { Feed } from '../engine/needs/feed.ts';
 import type { HistoryScan, JournalInspection } from './journal-inspection.ts';
 import { type JournalLocation, unsupportedInDatabase } from './journal-location.ts';
 import type { JournalProgress } from './journal-progress.ts';
+import { DatabaseProgress } from './postgres/tools/journal-progress.ts';
 import { SqliteConsumerInspection } from './sqlite/tools/consumer-inspection.ts';
 import { EntityOrder } from './sqlite/tools/entity-order.ts';
 import { SqliteHistoryScan } from './sqlite/tools/history-scan.ts';
@@ -59,7 +60,7 @@ export function inspectProgress(location: JournalLocation): JournalProgress {
     case 'folder':
       return new SqliteProgress(location.dir);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'show how far it is');
+      return new DatabaseProgress(location);
   }
 }
 

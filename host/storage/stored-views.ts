@@ -2,11 +2,7 @@
 import type { SkippedEvent, StoredView, ViewStatus, ViewStore } from '../engine/needs/views.ts';
 import type { Awaitable } from '@svc/model/call';
 import type { ViewLimits } from '@svc/model/view-limits';
-import {
-  type JournalInDatabase,
-  type JournalLocation,
-  unsupportedInDatabase,
-} from './journal-location.ts';
+import type { JournalInDatabase, JournalLocation } from './journal-location.ts';
 import { FileViewReader } from './views/file-view-reader.ts';
 import { FileViews } from './views/file-views.ts';
 import type { ScannedView, TakeRows } from './view-walk/scanned-view.ts';
@@ -14,12 +10,12 @@ import { readViewFile } from './views/view-file-scan.ts';
 import { viewsFolder } from './views/view-file.ts';
 
 /** Returns the store of the rows. */
-export function storedViews(location: JournalLocation, limits: ViewLimits): ViewStore {
+export function storedViews(location: JournalLocation, limits: ViewLimits): Awaitable<ViewStore> {
   switch (location.kind) {
     case 'folder':
       return new FileViews(location.dir, limits);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'read the rows of its views outside of a service');
+      return postgres().then((code) => code.openStoredRows(location, limits));
   }
 }
 

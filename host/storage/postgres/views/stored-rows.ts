@@ -6,8 +6,14 @@ import { connectDatabase } from '../connect-database.ts';
 import { PostgresViews } from './postgres-views.ts';
 import { scanViewRows } from './view-scan.ts';
 
-/** Names the tool among the writers of views. It writes none. */
+/** Names the tool among the writers of views. */
 const OWNER = 'tool';
+
+/** Returns the store of the rows. */
+export function openStoredRows(location: JournalInDatabase, limits: ViewLimits): PostgresViews {
+  const connect = () => connectDatabase(location.source);
+  return new PostgresViews({ connect, shown: locationName(location), limits, owner: OWNER });
+}
 
 /** Returns how far the rows of a definition are, and the events that are left out of them. */
 export async function inspectStoredRows(
@@ -15,8 +21,7 @@ export async function inspectStoredRows(
   view: StoredView,
   limits: ViewLimits,
 ): Promise<{ readonly status: ViewStatus; readonly skips: readonly SkippedEvent[] }> {
-  const connect = () => connectDatabase(location.source);
-  const views = new PostgresViews({ connect, shown: locationName(location), limits, owner: OWNER });
+  const views = openStoredRows(location, limits);
   const reader = views.reader(view);
   try {
     const status = await reader.status();
