@@ -83,7 +83,7 @@ export { gatherConfiguration } from './configuration/configuration-values.ts';
 export { GuestFault } from '@svc/model/guest-fault';
 export { COUNT_PREFIX, KEY_QUERY } from '@svc/model/view';
 export { SvcError } from '@svc/kit/svc-error';
-export { journalIn, type JournalLocation } from './storage/journal-location.ts';
+export { journalIn, journalInDatabase, type JournalLocation } from './storage/journal-location.ts';
 export type {
   ComponentSummary,
   EntitySummary,
@@ -100,7 +100,13 @@ export {
 export type { HistoryPoint } from './history/incarnation-at.ts';
 export type { StateChange, StateChanges } from './history/state-changes.ts';
 export { systemDigest } from './system.ts';
-export type { RecordFilter, ScannedDamage, ScannedRecord } from './storage/journal-scan.ts';
+export type {
+  JournalScan,
+  RecordFilter,
+  ScannedDamage,
+  ScannedRecord,
+  ScanPosition,
+} from './storage/journal-scan.ts';
 export {
   backUpJournal,
   exportJournal,

@@ -1,5 +1,5 @@
 // svc entity: prints an entity at any point of its history, computed from the journal's events by the given module, program or
-// process. It only reads, and may do so while a service runs on the folder.
+// process. It only reads, and may do so while a service runs.
 import type { EntityHistory, HistoryPoint, TimerInspection } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { command, EXIT_CODE, type ExitCode } from '../command.ts';
@@ -10,6 +10,7 @@ import {
   type EntityPrinter,
   type ShownTimers,
 } from '../entity-printer.ts';
+import { JOURNAL_NOTE, journalOf } from '../journal-word.ts';
 import {
   checkSettings,
   givenSource,
@@ -32,7 +33,7 @@ export const entity = command(
     about: `Shows the state of an entity at any point of its history, as the module, the program or the
 process that is given makes it of the journal's events; how it came about, event by event; and what
 a command would do there. Without --at it also shows the timers of the entity. It reads only, and
-may do so while a service runs on the folder.`,
+may do so while a service runs.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
       { name: 'COMPONENT', completes: { kind: 'component' } },
@@ -85,7 +86,8 @@ process`,
         help: 'a setting with which the module runs, as of svc run',
       },
     },
-    notes: `The state at a TIME is the one after the last record, in the order of their numbers, before the
+    notes: `${JOURNAL_NOTE}
+The state at a TIME is the one after the last record, in the order of their numbers, before the
 first one that is later. A command that is refused or fails is an answer: the exit code is 0.`,
     examples: [
       'svc entity .svc/shopping-cart shopping-cart c1 --module shopping-cart.wasm',
@@ -108,7 +110,7 @@ first one that is later. A command that is refused or fails is an answer: the ex
     const call = readCall(options);
     const tools = await import('@svc/host/tools');
     const asked = { dir: dir!, component: component!, id: id! };
-    const location = tools.journalIn(asked.dir);
+    const location = journalOf(tools, asked.dir);
     const printer = entityPrinter(options.output);
     const whatIf = name === undefined ? undefined : { name, ...call };
     // The journal does not have the timers of an earlier point.

@@ -1,8 +1,9 @@
 // svc journal DIR --events: prints the records of all entities in commit order, with filters, and follows new
 // records.
-import type { RecordFilter } from '@svc/host/tools';
+import type { JournalScan, RecordFilter, ScanPosition } from '@svc/host/tools';
 import { setTimeout } from 'node:timers/promises';
 import { CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
+import { journalOf } from '../journal-word.ts';
 import { type JournalPrinter, printEnd } from '../journal-printer.ts';
 import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -24,32 +25,31 @@ interface Asked {
 
 export async function printEvents(printer: JournalPrinter, asked: Asked): Promise<ExitCode> {
   const { dir, filter, after, limitCount, follow } = asked;
-  if (after !== undefined && after !== 'last' && !/^[0-9]{1,15}$/.test(after))
-    throw new UsageError(`journal takes a position or 'last' as --after, not '${after}'.`);
-  const { journalIn, scanJournal } = await import('@svc/host/tools');
-  const scan = scanJournal(journalIn(dir), filter);
+  const tools = await import('@svc/host/tools');
+  const scan = tools.scanJournal(journalOf(tools, dir), filter);
   const stop = stopSignal(follow);
-  let at = after === 'last' ? await scan.lastPos() : Number(after ?? 0);
   let count = 0;
   let damagedCount = 0;
-  let isOpen = await printData(printer.eventsHead());
   try {
+    let at = await positionOf(scan, after);
+    let isAtEnd = false;
+    let isOpen = await printData(printer.eventsHead());
     while (isOpen && count < limitCount && !stop.aborted) {
       const { entries, lastPos, isLast } = await scan.page(
         at,
         Math.min(PAGE_RECORDS, limitCount - count),
       );
       at = lastPos;
+      isAtEnd = isLast;
       if (entries.length > 0) isOpen = await printData(printer.events(entries, count === 0));
       count += entries.length;
       damagedCount += entries.filter(({ kind }) => kind === 'damaged').length;
       if (!isLast) continue;
       if (!follow) break;
-      // The journal is not kept open during the pause; the next page opens it again.
-      scan.close();
+      scan.rest();
       await pause(stop);
     }
-    const more = isOpen && !follow && (await scan.lastPos()) > at;
+    const more = isOpen && !follow && !isAtEnd;
     await printEnd(printer, more ? at : undefined);
     if (count === 0 && !follow)
       process.stderr.write(
@@ -62,8 +62,16 @@ export async function printEvents(printer: JournalPrinter, asked: Asked): Promis
   throw new CommandFailure(
     'SVC_JOURNAL_CORRUPT',
     `The journal in ${dir} is damaged in ${damagedCount === 1 ? 'one place' : `${damagedCount} places`}, ` +
-      'named above. svc journal verify names all of them; restore the data folder from a backup.',
+      'named above. svc journal verify names all of them; restore the journal from a backup.',
   );
+}
+
+/** Returns the position after which records are printed. Throws UsageError. */
+async function positionOf(scan: JournalScan, after: string | undefined): Promise<ScanPosition> {
+  if (after === undefined) return scan.start;
+  const position = after === 'last' ? await scan.lastPos() : scan.parse(after);
+  if (position !== undefined) return position;
+  throw new UsageError(`journal takes a position or 'last' as --after, not '${after}'.`);
 }
 
 /**

@@ -1,8 +1,9 @@
-// svc journal: prints the contents of a data folder, which it only reads. It reads and prints page by page, so a
+// svc journal: prints the contents of a journal, which it only reads. It reads and prints page by page, so a
 // journal may have any size.
 import type { JournalInspection } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
+import { JOURNAL_NOTE, journalOf } from '../journal-word.ts';
 import { journalPrinter, type JournalPrinter, printEnd } from '../journal-printer.ts';
 import { didYouMean } from '@svc/contract/suggestion';
 import { FILTER_OPTIONS, readFilter } from '../record-filter.ts';
@@ -25,10 +26,10 @@ const SUGGESTED_CHARACTERS_MAX = 100;
 export const journal = command(
   {
     name: 'journal',
-    summary: 'show what a data folder holds: components, entities, events',
+    summary: 'show what a journal holds: components, entities, events',
     about: `Shows what a journal holds: its components; the entities of one; the events of one entity; with
 --events those of all entities, in commit order, and with -f what is stored from then on.
-It reads only, and may do so while a service runs on the folder.`,
+It reads only, and may do so while a service runs.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
       { name: 'COMPONENT', optional: true, completes: { kind: 'component' } },
@@ -59,13 +60,15 @@ It reads only, and may do so while a service runs on the folder.`,
         completes: { kind: 'choices', choices: ['text', 'json', 'names'] },
       },
     },
-    notes: `--component to --until say which records --events shows.
+    notes: `${JOURNAL_NOTE}
+--component to --until say which records --events shows.
 Exits with 1 when it met a damaged record, which it names; it shows the others all the same.`,
     examples: [
       'svc journal .svc/shopping-cart',
       'svc journal .svc/shopping-cart shopping-cart c1',
       'svc journal .svc/shopping-cart shopping-cart c1 --after 100 --limit all -o json',
       'svc journal .svc/shopping-cart --events -f --after last --type item-added',
+      'svc journal url-file:database.url shopping-cart c1',
     ],
   },
   async ([dir, component, id], options) => {
@@ -89,8 +92,8 @@ Exits with 1 when it met a damaged record, which it names; it shows the others a
       throw new UsageError('journal takes --after with a COMPONENT, and found none.');
     if (id !== undefined && output === 'names')
       throw new UsageError("journal takes '-o names' for components and entities, not for events.");
-    const { inspectJournal, journalIn } = await import('@svc/host/tools');
-    const inspection = inspectJournal(journalIn(dir!));
+    const tools = await import('@svc/host/tools');
+    const inspection = tools.inspectJournal(journalOf(tools, dir!));
     try {
       if (component === undefined) {
         await printData(printer.components(await inspection.components()));
@@ -167,7 +170,7 @@ async function printRecords(
     'SVC_JOURNAL_CORRUPT',
     `The journal of entity '${entity.id}' of component '${entity.component}' is damaged in ` +
       `${damagedCount === 1 ? 'one place' : `${damagedCount} places`}, named above. ` +
-      'Restore the data folder from a backup; the other entities are not affected.',
+      'Restore the journal from a backup; the other entities are not affected.',
   );
 }
 

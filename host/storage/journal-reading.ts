@@ -5,6 +5,9 @@ import type { HistoryScan, JournalInspection } from './journal-inspection.ts';
 import { type JournalLocation, unsupportedInDatabase } from './journal-location.ts';
 import type { JournalProgress } from './journal-progress.ts';
 import { DatabaseProgress } from './postgres/tools/journal-progress.ts';
+import { DatabaseHistoryScan } from './postgres/tools/history-scan.ts';
+import { DatabaseInspection } from './postgres/tools/journal-inspection.ts';
+import { DatabaseTimerInspection } from './postgres/tools/timer-inspection.ts';
 import { SqliteConsumerInspection } from './sqlite/tools/consumer-inspection.ts';
 import { EntityOrder } from './sqlite/tools/entity-order.ts';
 import { SqliteHistoryScan } from './sqlite/tools/history-scan.ts';
@@ -20,7 +23,7 @@ export function inspectJournal(location: JournalLocation): JournalInspection {
     case 'folder':
       return new SqliteInspection(location.dir);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'show its entities');
+      return new DatabaseInspection(location);
   }
 }
 
@@ -30,7 +33,7 @@ export function scanHistories(location: JournalLocation): HistoryScan {
     case 'folder':
       return new SqliteHistoryScan(location.dir);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'scan its histories');
+      return new DatabaseHistoryScan(location);
   }
 }
 
@@ -40,7 +43,7 @@ export function inspectTimers(location: JournalLocation): TimerInspection {
     case 'folder':
       return new SqliteTimerInspection(location.dir);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'list its timers');
+      return new DatabaseTimerInspection(location);
   }
 }
 

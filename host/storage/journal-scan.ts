@@ -21,18 +21,21 @@ export interface RecordFilter {
   readonly untilMs?: number | undefined;
 }
 
-export interface ScannedRecord {
+/** A position in the order: a number where the journal has one order, otherwise a text of the journal's own. */
+export type ScanPosition = number | string;
+
+export interface ScannedRecord<Pos extends ScanPosition = ScanPosition> {
   readonly kind: 'record';
-  readonly pos: number;
+  readonly pos: Pos;
   readonly component: string;
   readonly id: string;
   readonly record: JournalRecord;
 }
 
 /** Damage at a position of the journal. */
-export interface ScannedDamage {
+export interface ScannedDamage<Pos extends ScanPosition = ScanPosition> {
   readonly kind: 'damaged';
-  readonly pos: number;
+  readonly pos: Pos;
   readonly component?: string;
   readonly id?: string;
   readonly seq?: number;
@@ -41,23 +44,32 @@ export interface ScannedDamage {
   readonly problem: string;
 }
 
-export interface ScannedPage<Scanned = ScannedRecord> {
-  readonly entries: readonly (Scanned | ScannedDamage)[];
+export interface ScannedPage<
+  Pos extends ScanPosition = ScanPosition,
+  Scanned = ScannedRecord<Pos>,
+> {
+  readonly entries: readonly (Scanned | ScannedDamage<Pos>)[];
   /** The `afterPos` of the next page. */
-  readonly lastPos: number;
-  /** True: no record up to `untilPos` follows the page. False: there may be one. */
+  readonly lastPos: Pos;
+  /** True: no record follows the page. False: there may be one. */
   readonly isLast: boolean;
 }
 
 export interface JournalScan {
-  /** Returns the position of the last record; 0 when there is none. Throws as `page` does. */
-  lastPos(): Awaitable<number>;
+  /** The position before the first record. */
+  readonly start: ScanPosition;
+  /** Returns the position that a text stands for; undefined if it stands for none. The text may come from anybody. */
+  parse(text: string): ScanPosition | undefined;
+  /** Returns the position of the last record; `start` when there is none. Throws as `page` does. */
+  lastPos(): Awaitable<ScanPosition>;
   /**
-   * Returns entries with `afterPos < pos ≤ untilPos`, at most `limit`, and without a filter one more for each hole
-   * between them; a page before the last one may be empty. `untilPos` missing: the last position. Throws, or rejects
-   * with, SVC_JOURNAL_CORRUPT when nothing can be read at all, SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
+   * Returns entries after a position, at most `limit`, and without a filter one more for each hole between them; a page before the
+   * last one may be empty. Throws, or rejects with, SVC_JOURNAL_CORRUPT when nothing can be read at all, SVC_JOURNAL_NEWER and
+   * SVC_JOURNAL_UNAVAILABLE.
    */
-  page(afterPos: number, limit: number, untilPos?: number): Awaitable<ScannedPage>;
+  page(afterPos: ScanPosition, limit: number): Awaitable<ScannedPage>;
+  /** Lets go of what must not be held during a pause; the next page takes it again. */
+  rest(): void;
   /** Closes the connection; the next page opens it again. */
   close(): void;
 }

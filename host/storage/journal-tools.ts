@@ -6,6 +6,7 @@ import {
   unsupportedInDatabase,
 } from './journal-location.ts';
 import type { JournalScan, RecordFilter } from './journal-scan.ts';
+import { DatabaseScan } from './postgres/tools/journal-scan.ts';
 import { backUpJournal as backUpSqliteJournal } from './sqlite/tools/journal-backup.ts';
 import { importJournal as importSqliteJournal } from './sqlite/tools/journal-import.ts';
 import { SqliteScan } from './sqlite/tools/journal-scan.ts';
@@ -28,7 +29,7 @@ export function scanJournal(location: JournalLocation, filter?: RecordFilter): J
     case 'folder':
       return new SqliteScan(location.dir, filter);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'list its records');
+      return new DatabaseScan(location, filter);
   }
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Journal } from '../../host/engine/needs/journal.ts';
 import type { JournalRecord } from '../../model/entity.ts';
 import { answerTo, keep } from '../suites/journal-suite.ts';
 import { withJournal } from './with-journal.ts';
@@ -11,31 +12,34 @@ export const TRACE = '0123456789abcdef'.repeat(2);
 
 /** Of `entities` entities in turn; every fifth one of each is a deletion. */
 export async function fillJournal(dir: string, records: number, entities: number): Promise<void> {
-  await withJournal(dir, async (journal) => {
-    await Promise.all(
-      Array.from({ length: records }, async (_, index) => {
-        const seq = Math.floor(index / entities) + 1;
-        const timeMs = TIME_MS + index;
-        const origin = {
-          seq,
-          timeMs,
-          seed: BigInt(index) << 50n,
-          trace: TRACE,
-          key: `key-${index}`,
-          ...(index % 3 === 0 ? { by: `["https://login.example.com","Käthe ${index}"]` } : {}),
-        };
-        const json = `{"type":"${index % 2 === 0 ? 'added' : 'removed'}","n":${index}, "text":"Käse"}`;
-        const record: JournalRecord =
-          seq % 5 === 0
-            ? { kind: 'deleted', ...origin }
-            : { kind: 'event', ...origin, event: { manifest: 'cart-event', json } };
-        const number = index % entities;
-        const entity = { component: number % 2 === 0 ? 'cart' : 'wallet', id: `e${number}` };
-        const failure = await keep(journal, entity, [record], answerTo(`key-${index}`, timeMs));
-        if (failure !== undefined) throw failure;
-      }),
-    );
-  });
+  await withJournal(dir, (journal) => fill(journal, records, entities));
+}
+
+/** Appends to a journal of any kind what `fillJournal` appends to one in a folder. */
+export async function fill(journal: Journal, records: number, entities: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: records }, async (_, index) => {
+      const seq = Math.floor(index / entities) + 1;
+      const timeMs = TIME_MS + index;
+      const origin = {
+        seq,
+        timeMs,
+        seed: BigInt(index) << 50n,
+        trace: TRACE,
+        key: `key-${index}`,
+        ...(index % 3 === 0 ? { by: `["https://login.example.com","Käthe ${index}"]` } : {}),
+      };
+      const json = `{"type":"${index % 2 === 0 ? 'added' : 'removed'}","n":${index}, "text":"Käse"}`;
+      const record: JournalRecord =
+        seq % 5 === 0
+          ? { kind: 'deleted', ...origin }
+          : { kind: 'event', ...origin, event: { manifest: 'cart-event', json } };
+      const number = index % entities;
+      const entity = { component: number % 2 === 0 ? 'cart' : 'wallet', id: `e${number}` };
+      const failure = await keep(journal, entity, [record], answerTo(`key-${index}`, timeMs));
+      if (failure !== undefined) throw failure;
+    }),
+  );
 }
 
 export function edit(dir: string, sql: string): void {

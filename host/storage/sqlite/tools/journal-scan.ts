@@ -15,7 +15,7 @@ import { type RecordRow, recordColumns } from '../journal-schema.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
 
 /** A record with its row, as it is stored. */
-export interface ScannedRow extends ScannedRecord {
+export interface ScannedRow extends ScannedRecord<number> {
   /** It has the record's checksum. */
   readonly row: RecordRow;
 }
@@ -36,6 +36,7 @@ const NAMES = 2;
 const JSON_COLUMN = NAMES + 5;
 
 export class SqliteScan implements JournalScan {
+  readonly start = 0;
   readonly #connection: ReadingConnection;
   readonly #filter: RecordFilter;
   readonly #isFiltered: boolean;
@@ -49,11 +50,20 @@ export class SqliteScan implements JournalScan {
     this.#isFiltered = Object.values(filter).some((value) => value !== undefined);
   }
 
+  parse(text: string): number | undefined {
+    return /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
+  }
+
   lastPos(): number {
     return positionIn(this.#connection.rows(LAST, [])) ?? 0;
   }
 
-  page(afterPos: number, limit: number, untilPos = this.lastPos()): ScannedPage<ScannedRow> {
+  /** `untilPos`: the last position of the page at most. Missing: the last one of the journal. */
+  page(
+    afterPos: number,
+    limit: number,
+    untilPos = this.lastPos(),
+  ): ScannedPage<number, ScannedRow> {
     const next = this.#next(afterPos);
     if (next === undefined || next > untilPos)
       return { entries: [], lastPos: afterPos, isLast: true };
@@ -67,6 +77,11 @@ export class SqliteScan implements JournalScan {
     // A hole after the last entry is reported by the page that finds its end.
     const lastPos = read.entries.at(-1)?.pos ?? read.lastPos;
     return { entries: withHoles(read.entries, afterPos), lastPos, isLast: lastPos >= untilPos };
+  }
+
+  /** The log of a journal that is open cannot be shortened. */
+  rest(): void {
+    this.close();
   }
 
   close(): void {
@@ -84,7 +99,7 @@ export class SqliteScan implements JournalScan {
   }
 
   /** Reads the positions after `from` up to `to`; a range that cannot be read is read in halves. */
-  #read(from: number, to: number, limit: number): Omit<ScannedPage<ScannedRow>, 'isLast'> {
+  #read(from: number, to: number, limit: number): Omit<ScannedPage<number, ScannedRow>, 'isLast'> {
     let units = 0;
     try {
       const { condition, values } = conditionOf(this.#filter);
@@ -158,7 +173,7 @@ function conditionOf(filter: RecordFilter): {
   };
 }
 
-function entryOf(stored: StoredRow): ScannedRow | ScannedDamage {
+function entryOf(stored: StoredRow): ScannedRow | ScannedDamage<number> {
   const [component, id] = stored;
   // Numbers are read as bigints.
   const row = stored
@@ -176,16 +191,16 @@ function entryOf(stored: StoredRow): ScannedRow | ScannedDamage {
   }
 }
 
-function unreadable(pos: number, error: unknown): ScannedDamage {
+function unreadable(pos: number, error: unknown): ScannedDamage<number> {
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
   return { kind: 'damaged', pos, isStored: false, problem: `it cannot be read: ${reason}` };
 }
 
 /** Returns the entries, with one more for each gap between their positions. */
 function withHoles(
-  entries: readonly (ScannedRow | ScannedDamage)[],
+  entries: readonly (ScannedRow | ScannedDamage<number>)[],
   afterPos: number,
-): readonly (ScannedRow | ScannedDamage)[] {
+): readonly (ScannedRow | ScannedDamage<number>)[] {
   let last = afterPos;
   return entries.flatMap((entry) => {
     const from = last + 1;

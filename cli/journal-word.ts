@@ -1,0 +1,30 @@
+// JournalWord: the word that names a journal on the command line. It is a data folder, or says where the URL of a database is, by the
+// names that the settings svc.database.url-file and svc.database.url-variable have.
+//
+// Invariant: a URL itself is not taken, because other users of the machine see the words of a command.
+import { resolve } from 'node:path';
+import type { JournalLocation } from '@svc/host/tools';
+import { UsageError } from './usage-error.ts';
+
+const URL_FILE = 'url-file:';
+const URL_VARIABLE = 'url-variable:';
+
+/** Lines for the help of each command that takes such a word. */
+export const JOURNAL_NOTE = `DIR may also be ${URL_FILE}FILE or ${URL_VARIABLE}NAME: the journal is in the database whose URL is in
+this file, or in this variable of the environment.`;
+
+type Tools = Pick<typeof import('@svc/host/tools'), 'journalIn' | 'journalInDatabase'>;
+
+/** Returns the location that a word names. Throws UsageError for a URL. */
+export function journalOf({ journalIn, journalInDatabase }: Tools, word: string): JournalLocation {
+  if (word.startsWith(URL_FILE))
+    return journalInDatabase({ kind: 'file', path: resolve(word.slice(URL_FILE.length)) });
+  if (word.startsWith(URL_VARIABLE))
+    return journalInDatabase({ kind: 'environment', variable: word.slice(URL_VARIABLE.length) });
+  if (/^postgres(ql)?:/i.test(word))
+    throw new UsageError(
+      'the URL of a database does not stand on the command line, where other users of this machine see it. Put it into a file that ' +
+        `you alone can read, and name that: ${URL_FILE}FILE; or a variable of the environment: ${URL_VARIABLE}NAME.`,
+    );
+  return journalIn(word);
+}
