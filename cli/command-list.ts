@@ -35,6 +35,7 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   'journal export': async () => (await import('./commands/journal-export.ts')).journalExport,
   'journal import': async () => (await import('./commands/journal-import.ts')).journalImport,
   'journal backup': async () => (await import('./commands/journal-backup.ts')).journalBackup,
+  'journal copy': async () => (await import('./commands/journal-copy.ts')).journalCopy,
   timers: async () => (await import('./commands/timers.ts')).timers,
   'timers cancel': async () => (await import('./commands/timers-cancel.ts')).timersCancel,
   'timers retry': async () => (await import('./commands/timers-retry.ts')).timersRetry,

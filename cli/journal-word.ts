@@ -9,9 +9,11 @@ import { UsageError } from './usage-error.ts';
 const URL_FILE = 'url-file:';
 const URL_VARIABLE = 'url-variable:';
 
-/** Lines for the help of each command that takes such a word. */
-export const JOURNAL_NOTE = `DIR may also be ${URL_FILE}FILE or ${URL_VARIABLE}NAME: the journal is in the database whose URL is in
-this file, or in this variable of the environment.`;
+/** Returns lines for the help of a command that takes such words. `words`: those words, as the subject of a sentence. */
+export function journalNote(words = 'DIR'): string {
+  return `${words} may also be ${URL_FILE}FILE or ${URL_VARIABLE}NAME: the journal in the database
+whose URL is in this file, or in this variable of the environment.`;
+}
 
 type Tools = Pick<typeof import('@svc/host/tools'), 'journalIn' | 'journalInDatabase'>;
 

@@ -108,7 +108,7 @@ export type {
   ScanPosition,
 } from './storage/journal-scan.ts';
 export {
-  backUpJournal,
+  copyJournal,
   exportJournal,
   importJournal,
   scanJournal,

@@ -10,7 +10,7 @@ import {
   type EntityPrinter,
   type ShownTimers,
 } from '../entity-printer.ts';
-import { JOURNAL_NOTE, journalOf } from '../journal-word.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import {
   checkSettings,
   givenSource,
@@ -86,7 +86,7 @@ process`,
         help: 'a setting with which the module runs, as of svc run',
       },
     },
-    notes: `${JOURNAL_NOTE}
+    notes: `${journalNote()}
 The state at a TIME is the one after the last record, in the order of their numbers, before the
 first one that is later. A command that is refused or fails is an answer: the exit code is 0.`,
     examples: [

@@ -1,8 +1,7 @@
-// svc journal backup: makes a complete copy of a journal, even while a service runs on it.
-import { setImmediate } from 'node:timers/promises';
-import { command, EXIT_CODE } from '../command.ts';
-import { counted } from '../counted.ts';
-import { ProgressLine } from '../progress-line.ts';
+// svc journal backup: makes a complete copy of a journal in a folder, even while a service runs on it.
+import { command } from '../command.ts';
+import { copied } from '../journal-copying.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 
 export const journalBackup = command(
   {
@@ -16,29 +15,12 @@ all of it is on disk; a service can be started on it.`,
       { name: 'TO', completes: { kind: 'folder' } },
     ],
     options: {},
-    notes: 'Exits with 1 when something is damaged, which it names; then there is no copy.',
+    notes: `${journalNote()}
+Exits with 1 when something is damaged, which it names; then there is no copy.`,
     examples: ['svc journal backup .svc/shopping-cart backups/monday'],
   },
   async ([dir, to]) => {
-    const { backUpJournal, journalIn } = await import('@svc/host/tools');
-    const progress = new ProgressLine();
-    try {
-      const steps = backUpJournal(journalIn(dir!), journalIn(to!));
-      let step = await steps.next();
-      for (; step.done !== true; step = await steps.next()) {
-        const { what, done, total } = step.value;
-        progress.show(done, total, what);
-        // Lets the process handle signals between the steps.
-        await setImmediate();
-      }
-      progress.clear();
-      const { records, entities } = step.value;
-      process.stderr.write(
-        `Copied ${counted(records, 'record')} of ${counted(entities, 'entity', 'entities')} to ${to}.\n`,
-      );
-      return EXIT_CODE.ok;
-    } finally {
-      progress.clear();
-    }
+    const tools = await import('@svc/host/tools');
+    return copied(tools, journalOf(tools, dir!), tools.journalIn(to!), to!);
   },
 );

@@ -3,6 +3,7 @@ import type { JournalFinding } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { findingLine } from '../finding-line.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { printable, printableJson } from '@svc/kit/printable';
 import { ProgressLine } from '../progress-line.ts';
 import { FILTER_OPTIONS, readFilter } from '../record-filter.ts';
@@ -17,10 +18,11 @@ export const journalExport = command(
     summary: 'write a journal as lines of JSON',
     about: `Writes a journal to stdout, a line of JSON for each record, and for each answer that is kept to
 an idempotency key. An event stands in its line byte for byte. It reads only, in short steps, and
-may do so while a service runs on the folder: what it writes was stored at one moment.`,
+may do so while a service runs: what it writes was stored at one moment.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }],
     options: FILTER_OPTIONS,
-    notes: `Without a filter, svc journal import makes the same journal of it again.
+    notes: `${journalNote()}
+Without a filter, svc journal import makes the same journal of it again.
 Exits with 1 when it met a damaged record, which it names; it writes the others all the same.`,
     examples: [
       'svc journal export .svc/shopping-cart > cart.ndjson',
@@ -29,8 +31,9 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
   },
   async ([dir], options) => {
     const filter = readFilter('journal export', options);
-    const { exportJournal, journalIn, TEXT_HEAD, textChecksum, textEnd } =
-      await import('@svc/host/tools');
+    const tools = await import('@svc/host/tools');
+    const { exportJournal, TEXT_HEAD, textChecksum, textEnd } = tools;
+    const location = journalOf(tools, dir!);
     const progress = new ProgressLine();
     // A file receives the text byte for byte; for a terminal, control characters are escaped.
     const shown = process.stdout.isTTY ? printableJson : (text: string) => text;
@@ -39,7 +42,7 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
     let crc = textChecksum(TEXT_HEAD, 0);
     let text = `${TEXT_HEAD}\n`;
     try {
-      for await (const entry of exportJournal(journalIn(dir!), filter)) {
+      for await (const entry of exportJournal(location, filter)) {
         if (entry.kind === 'progress') {
           progress.show(entry.done, entry.total, entry.what);
           // Signals are handled between the steps.
@@ -65,7 +68,7 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
     throw new CommandFailure(
       'SVC_JOURNAL_CORRUPT',
       `The journal in ${printable(dir!)} is damaged in ${findings.length === 1 ? 'one place' : `${findings.length} places`}, ` +
-        'named above, and what was written cannot be imported. Restore the data folder from a backup.',
+        'named above, and what was written cannot be imported. Restore the journal from a backup.',
     );
   },
 );

@@ -5,9 +5,11 @@ import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { findingLine } from '../finding-line.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { printableJson } from '@svc/kit/printable';
 import { ProgressLine } from '../progress-line.ts';
 import { printData } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
 
 export const journalVerify = command(
   {
@@ -15,7 +17,7 @@ export const journalVerify = command(
     summary: 'hold a whole journal against its checksums, numbers and indexes',
     about: `Reads a whole journal: every record against its checksum, the one order and each entity's for
 holes, each index against its table, the answers to idempotency keys. Names all that it finds.
-It reads only, in short steps, and may do so while a service runs on the folder.
+It reads only, in short steps, and may do so while a service runs.
 It judges a journal; svc verify judges a module.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }],
     options: {
@@ -26,20 +28,26 @@ It judges a journal; svc verify judges a module.`,
       },
       output: { ...OUTPUT_OPTION },
     },
-    notes: 'Exits with 0 when all is as it was written, with 1 when something is not.',
+    notes: `${journalNote()}
+Exits with 0 when all is as it was written, with 1 when something is not.`,
     examples: [
       'svc journal verify .svc/shopping-cart',
       'svc journal verify backups/monday -o json',
     ],
   },
   async ([dir], { structure, output }) => {
-    const { journalIn, verifyJournal } = await import('@svc/host/tools');
+    const tools = await import('@svc/host/tools');
+    const location = journalOf(tools, dir!);
+    if (structure && location.kind !== 'folder')
+      throw new UsageError(
+        "journal verify takes --structure for a data folder: it is SQLite's check of the file.",
+      );
     const isJson = output === 'json';
     const progress = new ProgressLine();
     let result: VerificationResult | undefined;
     let isFirst = true;
     try {
-      for await (const step of verifyJournal(journalIn(dir!), { structure })) {
+      for await (const step of tools.verifyJournal(location, { structure })) {
         if (step.kind === 'progress') {
           progress.show(step.done, step.total, step.what);
           // Lets the process handle signals between the steps.
@@ -58,7 +66,12 @@ It judges a journal; svc verify judges a module.`,
       progress.clear();
     }
     const { records, entities, answers, findings, structureChecked } = result!;
-    const counts = { records, entities, answers, structureChecked };
+    const counts = {
+      records,
+      entities,
+      answers,
+      structureChecked: structureChecked ?? null,
+    };
     if (isJson)
       await printData(
         `${isFirst ? `{"dir":${json(dir)},"findings":[` : '\n'}],${json(counts).slice(1)}\n`,
@@ -68,7 +81,7 @@ It judges a journal; svc verify judges a module.`,
       const checkedAnswers = answers === 0 ? '' : `, ${counted(answers, 'answer')}`;
       const verdict = findings === 0 ? ': all as it was written' : '';
       await printData(`${checked}${checkedAnswers}${verdict}\n`);
-      if (!structureChecked)
+      if (structureChecked === false)
         process.stderr.write(
           "SQLite's own check was left out, since a service may be running; --structure makes it.\n",
         );
@@ -77,7 +90,7 @@ It judges a journal; svc verify judges a module.`,
     throw new CommandFailure(
       'SVC_JOURNAL_CORRUPT',
       `The journal in ${dir} is damaged: ${counted(findings, 'finding')}, named above. ` +
-        'Keep a copy of the folder as it is, and restore it from a backup.',
+        'Keep a copy of it as it is, and restore it from a backup.',
     );
   },
 );

@@ -3,7 +3,7 @@
 import type { JournalInspection } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
-import { JOURNAL_NOTE, journalOf } from '../journal-word.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { journalPrinter, type JournalPrinter, printEnd } from '../journal-printer.ts';
 import { didYouMean } from '@svc/contract/suggestion';
 import { FILTER_OPTIONS, readFilter } from '../record-filter.ts';
@@ -60,7 +60,7 @@ It reads only, and may do so while a service runs.`,
         completes: { kind: 'choices', choices: ['text', 'json', 'names'] },
       },
     },
-    notes: `${JOURNAL_NOTE}
+    notes: `${journalNote()}
 --component to --until say which records --events shows.
 Exits with 1 when it met a damaged record, which it names; it shows the others all the same.`,
     examples: [

@@ -1,17 +1,17 @@
 // JournalTools are what operators do with a whole journal, also while a host writes it: look at its records in commit order,
 // verify it, copy it, export and import it.
 import {
-  type JournalFolder,
+  type JournalInDatabase,
   type JournalLocation,
-  unsupportedInDatabase,
 } from './journal-location.ts';
 import type { JournalScan, RecordFilter } from './journal-scan.ts';
 import { DatabaseScan } from './postgres/tools/journal-scan.ts';
-import { backUpJournal as backUpSqliteJournal } from './sqlite/tools/journal-backup.ts';
 import { importJournal as importSqliteJournal } from './sqlite/tools/journal-import.ts';
 import { SqliteScan } from './sqlite/tools/journal-scan.ts';
 import { journalEntries } from './sqlite/tools/journal-source.ts';
 import { textOf } from './sqlite/tools/journal-text.ts';
+import { type CopiedCounts, importToDatabase } from './journal-transfer.ts';
+import { sqliteEntry } from './sqlite-entries.ts';
 import { verifyJournal as verifySqliteJournal } from './sqlite/tools/journal-verification.ts';
 import type {
   JournalFinding,
@@ -21,6 +21,7 @@ import type {
 } from './verification-step.ts';
 import type { Read } from './work-inspection.ts';
 
+export { copyJournal } from './journal-transfer.ts';
 export { TEXT_HEAD, textChecksum, textEnd } from './sqlite/tools/journal-text.ts';
 
 /** Opens a journal for reading its records in commit order. Throws SVC_JOURNAL_… and SVC_DATA_UNUSABLE. */
@@ -45,7 +46,7 @@ export function verifyJournal(
     case 'folder':
       return verifySqliteJournal(location.dir, options);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'verify it');
+      return verifiedDatabase(location);
   }
 }
 
@@ -67,7 +68,7 @@ export function exportJournal(
     case 'folder':
       return exportedLines(location.dir, filter);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'export it');
+      return databaseLines(location, filter);
   }
 }
 
@@ -80,10 +81,22 @@ function* exportedLines(
     else yield { kind: entry.kind, line: textOf(entry) };
 }
 
-/** How much was copied. */
-export interface CopiedCounts {
-  readonly records: number;
-  readonly entities: number;
+async function* databaseLines(
+  location: JournalInDatabase,
+  filter: RecordFilter | undefined,
+): AsyncGenerator<ExportedLine | JournalFinding | VerificationProgress, void> {
+  const { databaseEntries } = await import('./postgres/tools/database-entries.ts');
+  for await (const entry of databaseEntries(location, filter))
+    if (entry.kind === 'finding' || entry.kind === 'progress') yield entry;
+    else yield { kind: entry.kind, line: textOf(sqliteEntry(entry)) };
+}
+
+/** Tools that read a folder do not load this code. */
+async function* verifiedDatabase(
+  location: JournalInDatabase,
+): AsyncGenerator<VerificationStep | VerificationResult, void> {
+  const { verifyDatabase } = await import('./postgres/tools/journal-verification.ts');
+  yield* verifyDatabase(location);
 }
 
 /**
@@ -99,24 +112,6 @@ export function importJournal(
     case 'folder':
       return importSqliteJournal(text, to.dir, progressed);
     case 'postgres':
-      throw unsupportedInDatabase(to, 'import into it');
-  }
-}
-
-/** Steps of a copy, which come to how much was copied. */
-export type CopySteps =
-  | Generator<VerificationProgress, CopiedCounts, void>
-  | AsyncGenerator<VerificationProgress, CopiedCounts, void>;
-
-/**
- * Copies a journal into a new folder, and checks every checksum. The caller may do other work between two steps. Throws
- * SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL, SVC_DATA_UNUSABLE and SVC_JOURNAL_…; then there is no copy.
- */
-export function backUpJournal(from: JournalLocation, to: JournalFolder): CopySteps {
-  switch (from.kind) {
-    case 'folder':
-      return backUpSqliteJournal(from.dir, to.dir);
-    case 'postgres':
-      throw unsupportedInDatabase(from, 'copy it');
+      return importToDatabase(text, to, progressed);
   }
 }

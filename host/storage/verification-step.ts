@@ -1,4 +1,5 @@
 // VerificationStep is what the verification of a journal reports, step by step.
+import type { ScanPosition } from './journal-scan.ts';
 
 /** Damage that the verification has found. */
 export interface JournalFinding {
@@ -6,7 +7,7 @@ export interface JournalFinding {
   readonly component?: string | undefined;
   readonly id?: string | undefined;
   readonly seq?: number | undefined;
-  readonly pos?: number | undefined;
+  readonly pos?: ScanPosition | undefined;
   readonly problem: string;
 }
 
@@ -25,8 +26,8 @@ export interface VerificationResult {
   readonly entities: number;
   readonly answers: number;
   readonly findings: number;
-  /** Whether SQLite's own check was made. */
-  readonly structureChecked: boolean;
+  /** Whether SQLite's own check was made; undefined: the journal is not in a file of SQLite. */
+  readonly structureChecked: boolean | undefined;
 }
 
 export type VerificationStep = JournalFinding | VerificationProgress;

@@ -132,6 +132,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/engine/needs',
     'host/storage/journal-contents.ts',
     'host/storage/journal-end.ts',
+    'host/storage/journal-entries.ts',
     'host/storage/journal-inspection.ts',
     'host/storage/journal-limits.ts',
     'host/storage/journal-location.ts',

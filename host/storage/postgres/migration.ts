@@ -12,7 +12,7 @@ import { databaseError, unusableDatabase } from './database-errors.ts';
 import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession } from './database-session.ts';
 import { differenceOf, findTables, type FoundTables } from './schema-check.ts';
-import { JOURNAL_FORMAT, TABLES } from './schema.ts';
+import { JOURNAL_FORMAT, TABLES, UNFINISHED_FORMAT } from './schema.ts';
 
 /** Another transaction has made the schema or a table first. */
 const CONFLICTS = new Set(['23505', '42P06', '42P07', '40001', '40P01']);
@@ -48,6 +48,55 @@ export async function readJournalIdentity(
   return (await reported(session, () => find(session)))?.identity;
 }
 
+/**
+ * Begins a copy of a journal into an empty database, or goes on with one that was begun. `id` becomes the id of the journal; a copy that
+ * was begun with another one cannot go on then. Returns whether the copy had been begun. Rejects with SVC_JOURNAL_NOT_EMPTY, and as
+ * `migrateJournal`.
+ */
+export async function beginCopy(session: DatabaseSession, id: string): Promise<boolean> {
+  return reported(session, async () => {
+    for (let attempt = 1; ; attempt++) {
+      if (await hasUnfinishedCopy(session)) {
+        const rows = await session.query(
+          { text: 'UPDATE svc.cluster SET id = $1 WHERE format = $2 RETURNING id' },
+          [id, UNFINISHED_FORMAT],
+        );
+        if (rows.length > 0) return true;
+        continue;
+      }
+      try {
+        await makeTables(session, { id, format: UNFINISHED_FORMAT });
+        return false;
+      } catch (error) {
+        if (!isConflict(error) || attempt === ATTEMPTS_MAX) throw error;
+      }
+    }
+  });
+}
+
+/**
+ * Returns whether a copy of a journal into a database was begun and not finished; false: the database is empty. Rejects with
+ * SVC_JOURNAL_NOT_EMPTY, SVC_JOURNAL_CORRUPT and as DatabaseSession does.
+ */
+export async function hasUnfinishedCopy(session: DatabaseSession): Promise<boolean> {
+  const { shown } = session;
+  const tables = await findTables(session);
+  const [first] = tables.keys();
+  if (first === undefined) return false;
+  const [row] = tables.has('cluster')
+    ? await session.query({ text: 'SELECT format FROM svc.cluster' })
+    : [];
+  if (row?.[0] !== UNFINISHED_FORMAT)
+    throw new SvcError(
+      'SVC_JOURNAL_NOT_EMPTY',
+      `The database ${shown} is not empty: its schema svc has ${tables.has('cluster') ? 'a journal' : `a table ${first}`}. ` +
+        'Name an empty database.',
+    );
+  const difference = differenceOf(tables) ?? (await missingSlices(session));
+  if (difference !== undefined) throw damaged(shown, difference);
+  return true;
+}
+
 async function reported<T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -66,7 +115,7 @@ async function foundOrMade(session: DatabaseSession): Promise<FoundJournal> {
     const found = await find(session);
     if (found !== undefined) return found;
     try {
-      await makeTables(session);
+      await makeTables(session, { id: randomUUID(), format: JOURNAL_FORMAT });
     } catch (error) {
       if (!isConflict(error) || attempt === ATTEMPTS_MAX) throw error;
     }
@@ -105,6 +154,12 @@ async function readCluster(session: DatabaseSession): Promise<JournalIdentity> {
       `The journal in ${shown} has format ${format}, and this version of svc reads up to format ${JOURNAL_FORMAT}. Run the newer ` +
         'svc that wrote it, or name another database.',
     );
+  if (format === UNFINISHED_FORMAT)
+    throw unusableDatabase(
+      shown,
+      'a copy of a journal into it is not complete',
+      'Run svc journal copy again, which goes on with it, or name another database.',
+    );
   if (format < 1) throw damaged(shown, `its format is ${format}`);
   if (hashVersion !== SLICE_HASH_VERSION)
     throw otherSlices(shown, `a hash of version ${hashVersion}`, `version ${SLICE_HASH_VERSION}`);
@@ -124,7 +179,10 @@ async function missingSlices(session: DatabaseSession): Promise<string | undefin
     : `the table svc.slice has ${count} of ${SLICE_COUNT} slices`;
 }
 
-async function makeTables(session: DatabaseSession): Promise<void> {
+async function makeTables(
+  session: DatabaseSession,
+  { id, format }: JournalIdentity & { readonly format: number },
+): Promise<void> {
   await session.query({ text: 'BEGIN' });
   try {
     const [[hasSchema]] = (await session.query({
@@ -136,7 +194,7 @@ async function makeTables(session: DatabaseSession): Promise<void> {
       {
         text: 'INSERT INTO svc.cluster (id, format, hash_version, slices) VALUES ($1, $2, $3, $4)',
       },
-      [randomUUID(), JOURNAL_FORMAT, SLICE_HASH_VERSION, SLICE_COUNT],
+      [id, format, SLICE_HASH_VERSION, SLICE_COUNT],
     );
     await session.query({ text: 'COMMIT' });
   } catch (error) {

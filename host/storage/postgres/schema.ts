@@ -10,6 +10,8 @@ import { SLICE_COUNT } from '@svc/model/slice';
 export const SCHEMA = 'svc';
 /** The format of the tables. A journal of another one is refused. */
 export const JOURNAL_FORMAT = 1;
+/** The format of a journal into which another one is being copied, until it is complete. No service opens it. */
+export const UNFINISHED_FORMAT = 0;
 
 /** The statements that make the tables of an empty journal. */
 export const TABLES: readonly string[] = [

@@ -119,7 +119,7 @@ export class CommitOrder {
         for (const key of open.keys.splice(0, count)) ready.push(key);
       }
       this.#open = this.#open.filter(({ isRead, keys }) => !isRead || keys.length > 0);
-      if (ready.length > 0) return ready.sort(compareKeys);
+      if (ready.length > 0) return ready.toSorted(compareKeys);
     }
   }
 

@@ -67,8 +67,9 @@ export async function findIds(
     for (const { slice } of asked) {
       const ids = read.get(slice) ?? [];
       found.push(...ids);
-      if (ids.length < count) open.delete(slice);
-      else open.set(slice, ids.at(-1)!);
+      const last = ids[count - 1];
+      if (last === undefined) open.delete(slice);
+      else open.set(slice, last);
     }
     found.sort(byId);
     found.length = Math.min(found.length, limit);

@@ -1,7 +1,7 @@
 // DatabaseInspection is the inspection of a journal in a database. Each read is one statement or a few, which hold no lock that a writer
 // waits for.
 import type { EntityRef } from '@svc/model/entity';
-import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
+import { sliceOf } from '@svc/model/slice';
 import type {
   ComponentSummary,
   EntitySummary,
@@ -12,15 +12,14 @@ import type {
 import type { JournalInDatabase } from '../../journal-location.ts';
 import type { Row } from '../database-session.ts';
 import { safeNumber } from '../safe-number.ts';
+import { readEnds } from './commit-order.ts';
 import { DatabaseReader } from './database-reader.ts';
 import { findIds } from './entity-ids.ts';
 import { NOT_WRITTEN, READABLE_COLUMNS, SEQ, missing, readableRecord } from './readable-record.ts';
+import { slicesAtOnce } from './slice-ranges.ts';
 
-/** Records that one statement counts, unless a slice has more. */
-const COUNTED_AT_ONCE = 200_000;
 const DELETED = 1;
 
-const HEADS = { text: 'SELECT slice, head FROM svc.slice ORDER BY slice' };
 /** The first two read entries of indexes alone, if the tables are vacuumed. */
 const COUNTS = {
   name: 'tool-components',
@@ -67,10 +66,9 @@ export class DatabaseInspection implements JournalInspection {
   }
 
   async components(): Promise<readonly ComponentSummary[]> {
-    const heads = (await this.#reader.query(HEADS)) as readonly [slice: number, head: number][];
     const found = new Map<string, { entities: number; events: number }>();
-    for (const [first, end] of rangesOf(heads))
-      for (const row of await this.#reader.query(COUNTS, [first, end])) {
+    for (const range of slicesAtOnce(await readEnds(this.#reader)))
+      for (const row of await this.#reader.query(COUNTS, range)) {
         const component = row[0] as string;
         // Sums come as texts.
         const [entities, records, deletions] = row.slice(1).map(Number) as [number, number, number];
@@ -157,20 +155,4 @@ function summaryOf(id: string, row: Row): EntitySummary {
     lastTimeMs: timeMs ?? undefined,
     deleted: kind === DELETED,
   };
-}
-
-/** Yields ranges of slices that have few records each. */
-function* rangesOf(
-  heads: readonly (readonly [slice: number, head: number])[],
-): Generator<readonly [first: number, end: number]> {
-  let first = 0;
-  let records = 0;
-  for (const [slice, head] of heads) {
-    records += head;
-    if (records < COUNTED_AT_ONCE) continue;
-    yield [first, slice + 1];
-    first = slice + 1;
-    records = 0;
-  }
-  if (first < SLICE_COUNT) yield [first, SLICE_COUNT];
 }

@@ -3,7 +3,7 @@
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
 import { JournalCopy } from './journal-copy.ts';
-import { journalEntries } from './journal-source.ts';
+import { type SourceEntry, journalEntries } from './journal-source.ts';
 import type { SourceConsumer, SourceLane, SourceTimer } from './timer-entries.ts';
 import type { JournalFinding, VerificationProgress } from '../../verification-step.ts';
 
@@ -25,28 +25,7 @@ export function* backUpJournal(
     for (; next.done !== true; next = entries.next()) {
       const entry = next.value;
       if (entry.kind === 'progress') yield entry;
-      else if (entry.kind === 'finding') throw damaged(from, entry);
-      else if (entry.kind === 'module') copy.addModule(entry.row);
-      else if (entry.kind === 'timer' || entry.kind === 'consumer' || entry.kind === 'lane') {
-        const problem = addTo(copy, entry);
-        if (problem !== undefined)
-          throw damaged(from, { kind: 'finding', problem: `a ${entry.kind} ${problem}` });
-      } else {
-        const { component, id } = entry;
-        const problem =
-          entry.kind === 'record'
-            ? copy.addRecord(component, id, entry.row)
-            : copy.addAnswer(component, id, entry.row);
-        const at = entry.kind === 'record' ? { pos: entry.pos, seq: entry.record.seq } : {};
-        if (problem !== undefined)
-          throw damaged(from, {
-            kind: 'finding',
-            component,
-            id,
-            ...at,
-            problem: `it ${problem}`,
-          });
-      }
+      else addEntry(copy, entry, from);
     }
     copy.finish();
     return copy.counts;
@@ -55,6 +34,40 @@ export function* backUpJournal(
     throw error;
   } finally {
     entries.return();
+  }
+}
+
+/** Adds an entry to a copy. `from`: name of the journal that the entry is from. Throws SVC_JOURNAL_CORRUPT if it cannot be added. */
+export function addEntry(
+  copy: JournalCopy,
+  entry: Exclude<SourceEntry, VerificationProgress>,
+  from: string,
+): void {
+  switch (entry.kind) {
+    case 'finding':
+      throw damaged(from, entry);
+    case 'module':
+      copy.addModule(entry.row);
+      return;
+    case 'timer':
+    case 'consumer':
+    case 'lane': {
+      const problem = addTo(copy, entry);
+      if (problem !== undefined)
+        throw damaged(from, { kind: 'finding', problem: `a ${entry.kind} ${problem}` });
+      return;
+    }
+    case 'record':
+    case 'answer': {
+      const { component, id } = entry;
+      const problem =
+        entry.kind === 'record'
+          ? copy.addRecord(component, id, entry.row)
+          : copy.addAnswer(component, id, entry.row);
+      const at = entry.kind === 'record' ? { pos: entry.pos, seq: entry.record.seq } : {};
+      if (problem !== undefined)
+        throw damaged(from, { kind: 'finding', component, id, ...at, problem: `it ${problem}` });
+    }
   }
 }
 
@@ -72,7 +85,11 @@ function addTo(
   }
 }
 
-function damaged(dir: string, { component, id, seq, pos, problem }: JournalFinding): SvcError {
+/** Returns the failure of a copy of a journal that has this damage. */
+export function damaged(
+  from: string,
+  { component, id, seq, pos, problem }: JournalFinding,
+): SvcError {
   const entity =
     component === undefined || id === undefined
       ? ''
@@ -81,7 +98,7 @@ function damaged(dir: string, { component, id, seq, pos, problem }: JournalFindi
   const position = pos === undefined ? '' : ` at position ${pos}`;
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',
-    `The journal in ${dir} is damaged:${record}${entity}${position}: ${printable(problem)}. No copy was made. ` +
-      `svc journal verify names all that is damaged; restore the data folder from an earlier backup.`,
+    `The journal in ${from} is damaged:${record}${entity}${position}: ${printable(problem)}. No copy was made. ` +
+      `svc journal verify names all that is damaged; restore it from an earlier backup.`,
   );
 }

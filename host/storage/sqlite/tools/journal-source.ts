@@ -62,6 +62,7 @@ const ANSWERS = `SELECT a.ano, component, id, a.key, a.digest, a.time_ms, a.outc
   WHERE a.ano > ? AND a.ano <= ?
     AND EXISTS (SELECT 1 FROM answer l WHERE l.ano = ? AND l.time_ms = ? AND l.crc = ?)
   ORDER BY a.ano LIMIT ${ANSWERS_AT_ONCE}`;
+const FIRST_FORMAT_WITH_MODULES = 3;
 const MODULES = () =>
   'SELECT fingerprint, from_pos, time_ms, descriptor FROM module WHERE from_pos <= ? ORDER BY mno';
 
@@ -78,7 +79,7 @@ export function* journalEntries(
   const scan = new SqliteScan(dir, filter);
   try {
     const { format } = connection;
-    const hasAnswers = format >= 3;
+    const hasAnswers = format >= FIRST_FORMAT_WITH_MODULES;
     const moment =
       filter === undefined && format >= 5
         ? yield* timersAndMoment(connection)
@@ -87,17 +88,33 @@ export function* journalEntries(
     yield* records(scan, lastPos);
     if (filter !== undefined || !hasAnswers) return;
     yield* answers(connection, moment!);
-    for (const [fingerprint, fromPos, timeMs, descriptor] of connection.rows(MODULES, [
-      lastPos + 1,
-    ]))
-      yield {
-        kind: 'module',
-        row: [String(fingerprint), Number(fromPos), Number(timeMs), String(descriptor)],
-      };
+    for (const row of modulesUpTo(connection, lastPos + 1)) yield { kind: 'module', row };
   } finally {
     scan.close();
     connection.close();
   }
+}
+
+/** Returns the modules that have written a journal until now, in their order. Throws as `journalEntries` does. */
+export function journalModules(dir: string): readonly ModuleRow[] {
+  const connection = new ReadingConnection(dir);
+  try {
+    if (connection.format < FIRST_FORMAT_WITH_MODULES) return [];
+    return modulesUpTo(connection, Number.MAX_SAFE_INTEGER);
+  } finally {
+    connection.close();
+  }
+}
+
+function modulesUpTo(connection: ReadingConnection, pos: number): readonly ModuleRow[] {
+  return connection
+    .rows(MODULES, [pos])
+    .map(([fingerprint, fromPos, timeMs, descriptor]) => [
+      String(fingerprint),
+      Number(fromPos),
+      Number(timeMs),
+      String(descriptor),
+    ]);
 }
 
 /**

@@ -187,6 +187,8 @@ describe('a journal in a database', () => {
       await import('../../../../../host/storage/postgres/tools/database-reading.ts');
     const session = await connectForReading(filled.location);
     onTestFinished(() => session.abort());
-    await expect(session.query({ text: 'DELETE FROM svc.journal' })).rejects.toThrow();
+    await expect(session.query({ text: 'DELETE FROM svc.journal' })).rejects.toMatchObject({
+      sqlState: '25006',
+    });
   });
 });

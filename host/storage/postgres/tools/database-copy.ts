@@ -1,0 +1,403 @@
+// DatabaseCopy makes a journal in an empty database from the entries of another one. What is stored stays when the copy is interrupted:
+// another copy of the same journal compares the records that are there, and goes on after them.
+//
+// Invariants
+// - Until the copy is complete, its format is one that no service opens. All of it is on disk before it gets its format.
+// - Of two copies into one database, the one that has begun last goes on: each write locks the row of the journal and compares its id.
+// - Records have the numbers that say where they are in the one order, so that an export of the copy is that of the original.
+import { randomUUID } from 'node:crypto';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
+import { sliceOf } from '@svc/model/slice';
+import type {
+  ConsumerEntry,
+  CopiedEntry,
+  LaneEntry,
+  ModuleEntry,
+  RecordEntry,
+  ReplyEntry,
+  TimerEntry,
+} from '../../journal-entries.ts';
+import { type JournalInDatabase, unsupportedInDatabase } from '../../journal-location.ts';
+import { connectDatabase } from '../connect-database.ts';
+import { consumerChecksum, laneRowOf, offsetChecksum } from '../consumers/consumer-rows.ts';
+import type { DatabaseSession, Parameter, Row, Statement } from '../database-session.ts';
+import { journalFailure } from '../journal-failure.ts';
+import { beginCopy, hasUnfinishedCopy } from '../migration.ts';
+import { recordValues } from '../record-row.ts';
+import { replyChecksum } from '../reply-lookups.ts';
+import { rowChecksum } from '../row-checksum.ts';
+import { JOURNAL_FORMAT, UNFINISHED_FORMAT } from '../schema.ts';
+import { COLUMN_TYPES, timerColumns } from '../timers/timer-row.ts';
+import { type SliceEnds, copiedTx, noRecords, readEnds, sumOf } from './commit-order.ts';
+import { CopyBatch, type Step, type Value } from './copy-batch.ts';
+import { checkEntities } from './entity-numbers.ts';
+
+const BEGIN = { text: 'BEGIN' };
+const COMMIT = { text: 'COMMIT' };
+const FENCE = {
+  name: 'copy-fence',
+  text: `SELECT FROM svc.cluster WHERE id = $1 AND format = ${UNFINISHED_FORMAT} FOR UPDATE`,
+};
+/** Everything but records, which may have changed in the original. */
+const EMPTY = {
+  text: 'TRUNCATE svc.timer, svc.reply, svc.consumer, svc.consumer_offset, svc.lane, svc.module, svc.snapshot',
+};
+const HEADS = {
+  name: 'copy-heads',
+  text: `UPDATE svc.slice s SET head = h.head, commits = s.commits + 1
+  FROM unnest($1::int2[], $2::int8[]) AS h(slice, head) WHERE s.slice = h.slice`,
+};
+const TYPES = {
+  name: 'copy-types',
+  text: 'INSERT INTO svc.event_type SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING',
+};
+const STORED = {
+  name: 'copy-compare',
+  text: `SELECT count(*) FROM unnest($1::int2[], $2::int8[], $3::int8[], $4::text[]) AS r(slice, off, crc, tx)
+  JOIN svc.journal j ON j.slice = r.slice AND j.off = r.off AND j.crc = r.crc AND j.tx = r.tx::xid8`,
+};
+const ANALYZE = { text: 'ANALYZE svc.journal, svc.reply, svc.timer' };
+const FINISH = {
+  text: `UPDATE svc.cluster SET format = ${JOURNAL_FORMAT} WHERE id = $1 AND format = ${UNFINISHED_FORMAT}`,
+};
+const TIMER_COUNT = { text: 'UPDATE svc.timer_count SET timers = CASE part WHEN -1 THEN $1 ELSE 0 END' };
+const TIMER_NUMBER = {
+  text: `SELECT setval('svc.timer_number', greatest($1::int8, 1), $1::int8 > 0)`,
+};
+const MODULE_NUMBER = {
+  text: `SELECT setval(pg_get_serial_sequence('svc.module', 'number'), greatest($1::int8, 1), $1::int8 > 0)`,
+};
+
+/** Records that are compared at once with those that are there. */
+const COMPARED_AT_ONCE = 5_000;
+
+const RECORD_COLUMNS = [
+  ['slice', 'int2'],
+  ['off', 'int8'],
+  ['component', 'text'],
+  ['id', 'text'],
+  ['seq', 'int8'],
+  ['kind', 'int2'],
+  ['time_ms', 'int8'],
+  ['manifest', 'text'],
+  ['event', 'text'],
+  ['seed', 'int8'],
+  ['trace', 'text'],
+  ['key', 'text'],
+  ['by', 'text'],
+  ['crc', 'int8'],
+  ['module', 'int4'],
+  ['tx', 'xid8'],
+] as const;
+/** Indexes of columns. */
+const CRC = 13;
+const TX = 15;
+const REPLY_COLUMNS = [
+  ['slice', 'int2'],
+  ['component', 'text'],
+  ['id', 'text'],
+  ['key', 'text'],
+  ['digest', 'text'],
+  ['time_ms', 'int8'],
+  ['outcome', 'text'],
+  ['crc', 'int8'],
+  ['stored_ms', 'int8'],
+] as const;
+const LANE_COLUMNS = [
+  ['consumer', 'text'],
+  ['slice', 'int2'],
+  ['component', 'text'],
+  ['id', 'text'],
+  ['seq', 'int8'],
+  ['attempts', 'int8'],
+  ['round', 'int8'],
+  ['next_ms', 'int8'],
+  ['reason', 'text'],
+  ['crc', 'int8'],
+] as const;
+const MODULE_COLUMNS = [
+  ['number', 'int4'],
+  ['fingerprint', 'text'],
+  ['descriptor', 'text'],
+  ['time_ms', 'int8'],
+] as const;
+
+export class DatabaseCopy {
+  readonly #location: JournalInDatabase;
+  readonly #session: DatabaseSession;
+  readonly #id: string;
+  /** The number of the last record of each slice that was added, stored or not. */
+  readonly #ends = noRecords();
+  /** How many records were stored before. */
+  readonly #before: number;
+  #count = 0;
+  readonly #records = new CopyBatch('journal', RECORD_COLUMNS);
+  readonly #replies = new CopyBatch('reply', REPLY_COLUMNS);
+  readonly #timers = new CopyBatch('timer', [...COLUMN_TYPES, ['crc', 'int8']]);
+  readonly #lanes = new CopyBatch('lane', LANE_COLUMNS);
+  readonly #modules = new CopyBatch('module', MODULE_COLUMNS);
+  /** Consumers whose position was not reached yet, and those of which it is known how far each slice is. */
+  #waiting: readonly ConsumerEntry[] = [];
+  readonly #consumers: (readonly [ConsumerEntry, SliceEnds])[] = [];
+  /** Slices that have other heads than in the database. */
+  #changed = new Set<number>();
+  readonly #types = new Set<string>();
+  #newTypes: (readonly [component: string, manifest: string])[] = [];
+  #compared: (readonly Value[])[] = [];
+  #timerCount = 0;
+  #timerNumber = 0;
+  #moduleNumber = 0;
+  #storedMs = -Infinity;
+
+  private constructor(
+    location: JournalInDatabase,
+    session: DatabaseSession,
+    id: string,
+    before: number,
+  ) {
+    this.#location = location;
+    this.#session = session;
+    this.#id = id;
+    this.#before = before;
+  }
+
+  /** Rejects with SVC_JOURNAL_NOT_EMPTY if a copy into a database cannot begin, and as connecting does. */
+  static async check({ source }: JournalInDatabase): Promise<void> {
+    const session = await connectDatabase(source);
+    try {
+      await hasUnfinishedCopy(session);
+    } catch (error) {
+      throw journalFailure(error, session.shown);
+    } finally {
+      await session.close();
+    }
+  }
+
+  /** Begins a copy, or goes on with one. Rejects as `check` does. */
+  static async open(location: JournalInDatabase): Promise<DatabaseCopy> {
+    const session = await connectDatabase(location.source);
+    try {
+      const id = randomUUID();
+      await beginCopy(session, id);
+      const copy = new DatabaseCopy(location, session, id, sumOf(await readEnds(session)));
+      await copy.#write([[EMPTY, []]]);
+      return copy;
+    } catch (error) {
+      session.abort();
+      throw journalFailure(error, session.shown);
+    }
+  }
+
+  /**
+   * Adds an entry. Entries come in the order of `JournalEntry`. Rejects with SVC_JOURNAL_NOT_EMPTY if the database has an unfinished
+   * copy of another journal, SVC_DATA_IN_USE if another copy into it has begun meanwhile, SVC_DATABASE_UNSUPPORTED,
+   * SVC_JOURNAL_CORRUPT, SVC_DISK_FULL and SVC_JOURNAL_UNAVAILABLE. Then the copy is to be closed.
+   */
+  async add(entry: CopiedEntry): Promise<void> {
+    switch (entry.kind) {
+      case 'record':
+        return this.#addRecord(entry);
+      case 'answer':
+        return this.#addTo(this.#replies, this.#replyRow(entry));
+      case 'timer':
+        return this.#addTo(this.#timers, this.#timerRow(entry));
+      case 'lane':
+        return this.#addTo(this.#lanes, laneRow(entry));
+      case 'module':
+        return this.#addTo(this.#modules, this.#moduleRow(entry));
+      case 'consumer':
+        this.#waiting = [...this.#waiting, entry];
+    }
+  }
+
+  /** Completes the copy, which a service may use then. Returns the number of entities. Rejects as `add` does. */
+  async finish(): Promise<number> {
+    await this.#compare();
+    if (this.#count < this.#before) throw this.#other();
+    await this.#flush();
+    this.#settle(this.#waiting);
+    await this.#write([...this.#consumerSteps(), ...this.#numberSteps()]);
+    let entities = 0;
+    for await (const { count, holes } of checkEntities(this, this.#ends)) {
+      entities += count;
+      if (holes[0] !== undefined) throw this.#damaged(holes[0]);
+    }
+    await this.query(ANALYZE);
+    await this.#write([[FINISH, [this.#id]]]);
+    return entities;
+  }
+
+  async query(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]> {
+    try {
+      return await this.#session.query(statement, values);
+    } catch (error) {
+      throw journalFailure(error, this.#session.shown);
+    }
+  }
+
+  /** Ends the connection. What was stored stays. */
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  async #addRecord(entry: RecordEntry): Promise<void> {
+    const { pos, component, id, record, module = null } = entry;
+    if (pos !== ++this.#count) throw this.#damaged(entry);
+    const passed = this.#waiting.filter((consumer) => consumer.pos < pos);
+    if (passed.length > 0) this.#settle(passed);
+    const slice = sliceOf(component, id);
+    const off = ++this.#ends[slice]!;
+    const values = recordValues({ component, id }, { slice, off }, record);
+    const row = [slice, off, component, id, ...values, module, copiedTx(pos)];
+    if (pos <= this.#before) {
+      this.#compared.push(row);
+      if (this.#compared.length >= COMPARED_AT_ONCE) await this.#compare();
+      return;
+    }
+    await this.#compare();
+    this.#changed.add(slice);
+    if (record.kind === 'event') this.#noteType(component, record.event.manifest);
+    await this.#addTo(this.#records, row);
+  }
+
+  async #addTo(batch: CopyBatch, row: readonly Value[]): Promise<void> {
+    const text = row.find((value) => typeof value === 'string' && value.includes('\u0000'));
+    if (text !== undefined) throw this.#unstorable(String(text));
+    batch.add(row);
+    if (batch.isFull) await this.#flush();
+  }
+
+  /** Stores what has come. */
+  async #flush(): Promise<void> {
+    const slices = [...this.#changed];
+    const heads = slices.map((slice) => this.#ends[slice]!);
+    const types = this.#newTypes;
+    this.#changed = new Set();
+    this.#newTypes = [];
+    await this.#write([
+      ...this.#modules.take(),
+      ...this.#records.take(),
+      ...(slices.length === 0 ? [] : [[HEADS, [slices, heads]] as const]),
+      ...(types.length === 0
+        ? []
+        : [[TYPES, [types.map(([one]) => one), types.map(([, two]) => two)]] as const]),
+      ...this.#lanes.take(),
+      ...this.#timers.take(),
+      ...this.#replies.take(),
+    ]);
+  }
+
+  async #write(steps: readonly Step[]): Promise<void> {
+    if (steps.length === 0) return;
+    await this.query(BEGIN);
+    const held = await this.query(FENCE, [this.#id]);
+    if (held.length === 0) throw this.#replaced();
+    // oxlint-disable-next-line no-await-in-loop -- a statement follows the other
+    for (const [statement, values] of steps) await this.query(statement, values);
+    await this.query(COMMIT);
+  }
+
+  /** Compares records with those that are there. */
+  async #compare(): Promise<void> {
+    const rows = this.#compared;
+    if (rows.length === 0) return;
+    this.#compared = [];
+    const columns = [0, 1, CRC, TX].map((column) => rows.map((row) => row[column]!));
+    const [found] = await this.query(STORED, columns);
+    if (found![0] !== rows.length) throw this.#other();
+  }
+
+  /** Notes that the records of these consumers' positions were reached. */
+  #settle(consumers: readonly ConsumerEntry[]): void {
+    for (const consumer of consumers) this.#consumers.push([consumer, this.#ends.slice()]);
+    this.#waiting = this.#waiting.filter((consumer) => !consumers.includes(consumer));
+  }
+
+  #consumerSteps(): readonly Step[] {
+    const consumers = new CopyBatch('consumer', [
+      ['consumer', 'text'],
+      ['start', 'text'],
+      ['crc', 'int8'],
+    ]);
+    const offsets = new CopyBatch('consumer_offset', [
+      ['consumer', 'text'],
+      ['slice', 'int2'],
+      ['off', 'int8'],
+      ['crc', 'int8'],
+    ]);
+    for (const [{ id, start }, ends] of this.#consumers) {
+      consumers.add([id, start, consumerChecksum(id, start)]);
+      for (const [slice, off] of ends.entries())
+        if (off > 0) offsets.add([id, slice, off, offsetChecksum(id, slice, off)]);
+    }
+    return [...consumers.take(), ...offsets.take()];
+  }
+
+  #numberSteps(): readonly Step[] {
+    return [
+      [TIMER_COUNT, [this.#timerCount]],
+      [TIMER_NUMBER, [this.#timerNumber]],
+      [MODULE_NUMBER, [this.#moduleNumber]],
+    ];
+  }
+
+  /** Replies are read in the order of `stored_ms`, which is the time of the reply where that order allows it. */
+  #replyRow({ component, id, key, digest, timeMs, outcome }: ReplyEntry): readonly Value[] {
+    const crc = replyChecksum({ component, id }, { key, digest, timeMs }, outcome);
+    this.#storedMs = Math.max(timeMs, this.#storedMs + 1);
+    const slice = sliceOf(component, id);
+    return [slice, component, id, key, digest, timeMs, outcome, crc, this.#storedMs];
+  }
+
+  #timerRow({ timer }: TimerEntry): readonly Value[] {
+    const columns = timerColumns(timer);
+    this.#timerCount++;
+    this.#timerNumber = Math.max(this.#timerNumber, timer.number);
+    return [...columns, rowChecksum(columns)];
+  }
+
+  #moduleRow({ number, fingerprint, descriptor, timeMs }: ModuleEntry): readonly Value[] {
+    this.#moduleNumber = Math.max(this.#moduleNumber, number);
+    return [number, fingerprint, descriptor, timeMs];
+  }
+
+  #noteType(component: string, manifest: string): void {
+    const name = `${component}\n${manifest}`;
+    if (this.#types.has(name)) return;
+    this.#types.add(name);
+    this.#newTypes.push([component, manifest]);
+  }
+
+  #damaged({ component, id }: { readonly component: string; readonly id: string }): SvcError {
+    return new SvcError(
+      'SVC_JOURNAL_CORRUPT',
+      `The journal is damaged: the numbers of the records of entity '${printable(id)}' of component '${printable(component)}' have a ` +
+        'hole. The copy is not complete. svc journal verify names all that is damaged.',
+    );
+  }
+
+  #other(): SvcError {
+    return new SvcError(
+      'SVC_JOURNAL_NOT_EMPTY',
+      `The database ${this.#session.shown} is not empty: it has an unfinished copy of another journal. Name an empty database, or ` +
+        'remove the schema svc from this one.',
+    );
+  }
+
+  #replaced(): SvcError {
+    return new SvcError(
+      'SVC_DATA_IN_USE',
+      `Another copy into ${this.#session.shown} has begun, and goes on with what was copied. Wait until it has ended.`,
+    );
+  }
+
+  #unstorable(text: string): SvcError {
+    const { message } = unsupportedInDatabase(this.#location, 'store U+0000');
+    return new SvcError('SVC_DATABASE_UNSUPPORTED', `${message} It is in: ${printable(text)}`);
+  }
+}
+
+function laneRow({ consumer, lane }: LaneEntry): readonly Value[] {
+  return [consumer, ...laneRowOf(consumer, lane)];
+}
