@@ -15,10 +15,16 @@ export async function fillJournal(dir: string, records: number, entities: number
   await withJournal(dir, (journal) => fill(journal, records, entities));
 }
 
-/** Appends to a journal of any kind what `fillJournal` appends to one in a folder. */
-export async function fill(journal: Journal, records: number, entities: number): Promise<void> {
+/** Appends to a journal of any kind what `fillJournal` appends to one in a folder, or what follows its first records. */
+export async function fill(
+  journal: Journal,
+  records: number,
+  entities: number,
+  first = 0,
+): Promise<void> {
   await Promise.all(
-    Array.from({ length: records }, async (_, index) => {
+    Array.from({ length: records - first }, async (_, at) => {
+      const index = first + at;
       const seq = Math.floor(index / entities) + 1;
       const timeMs = TIME_MS + index;
       const origin = {

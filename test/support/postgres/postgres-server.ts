@@ -121,10 +121,14 @@ export class PostgresServer {
     return started;
   }
 
-  /** Makes an empty database, which belongs to a role of its own right only. */
-  async freshDatabase(): Promise<FreshDatabase> {
+  /**
+   * Makes a database, which belongs to a role of its own right only. It is empty, or has what another database has, to which nobody is
+   * connected.
+   */
+  async freshDatabase(like?: FreshDatabase): Promise<FreshDatabase> {
     const name = `test_${++this.#databases}`;
-    await this.sql(`CREATE DATABASE ${name} OWNER ${ROLE}`);
+    const template = like === undefined ? '' : ` TEMPLATE ${like.name}`;
+    await this.sql(`CREATE DATABASE ${name} OWNER ${ROLE}${template}`);
     return new FreshDatabase(this, name);
   }
 
