@@ -4,6 +4,7 @@ import { printable } from '@svc/kit/printable';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { jsonLine, timeText } from '../printed-value.ts';
 import { outputStyle, printData } from '../terminal.ts';
 import { tableLines } from '../text-table.ts';
@@ -21,7 +22,7 @@ export const consumers = command(
     summary: 'show the consumers of a data folder, and the entities whose events wait',
     about: `Shows the consumers that have handled events of a journal: how many records they are behind, and
 how many entities have an event that is tried again, or is parked. With CONSUMER it shows these
-entities. It reads only, and may do so while a service runs on the folder.`,
+entities. It reads only, and may do so while a service runs.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
       { name: 'CONSUMER', optional: true },
@@ -46,8 +47,8 @@ entities. It reads only, and may do so while a service runs on the folder.`,
       },
       output: OUTPUT_OPTION,
     },
-    notes:
-      'Exits with 1 when it met a damaged lane, which it names; it shows the others all the same.',
+    notes: `${journalNote()}
+Exits with 1 when it met a damaged lane, which it names; it shows the others all the same.`,
     examples: [
       'svc consumers .svc/orders',
       'svc consumers .svc/orders ledger --state parked',
@@ -55,10 +56,10 @@ entities. It reads only, and may do so while a service runs on the folder.`,
     ],
   },
   async ([dir, consumer], { state, entity, limit, output }) => {
-    const { inspectConsumers, journalIn } = await import('@svc/host/tools');
+    const tools = await import('@svc/host/tools');
     if (consumer === undefined && (state ?? entity ?? limit) !== undefined)
       throw new UsageError('consumers takes --state, --entity and --limit with CONSUMER only.');
-    const inspection = inspectConsumers(journalIn(dir!));
+    const inspection = tools.inspectConsumers(journalOf(tools, dir!));
     try {
       const found = await inspection.consumers();
       if (consumer === undefined) return await printConsumers(dir!, found, output);
@@ -147,7 +148,7 @@ async function printLanes(
   throw new CommandFailure(
     'SVC_JOURNAL_CORRUPT',
     `The journal in ${dir} has ${counted(damagedCount, 'damaged lane')}, named above: no events of the entity are delivered; those of others are. ` +
-      'Restore the data folder from a backup; or let svc consumers skip settle the last event that is known to be handled.',
+      'Restore the journal from a backup; or let svc consumers skip settle the last event that is known to be handled.',
   );
 }
 

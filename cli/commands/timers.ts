@@ -5,6 +5,7 @@ import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { printable } from '@svc/kit/printable';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { printData } from '../terminal.ts';
 import { readOwner } from '../timer-owner.ts';
 import { timerPrinter } from '../timer-printer.ts';
@@ -19,7 +20,7 @@ export const timers = command(
     summary: 'show the timers of a data folder',
     about: `Shows the timers in a journal, in the order in which they were set: whose they are, when they are
 due, when they are tried next, and what they send to whom. A timer that failed too often is dead.
-It reads only, and may do so while a service runs on the folder.`,
+It reads only, and may do so while a service runs.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }],
     options: {
       owner: {
@@ -42,7 +43,8 @@ It reads only, and may do so while a service runs on the folder.`,
       },
       output: OUTPUT_OPTION,
     },
-    notes: `Exits with 1 when it met a damaged timer, which it names; it shows the others all the same.`,
+    notes: `${journalNote()}
+Exits with 1 when it met a damaged timer, which it names; it shows the others all the same.`,
     examples: [
       'svc timers .svc/orders',
       'svc timers .svc/orders --owner order/o1',
@@ -57,8 +59,8 @@ It reads only, and may do so while a service runs on the folder.`,
     const isFiltered = (owner ?? state ?? after) !== undefined;
     const limitCount = readCount('--limit', limit ?? '100');
     let last = after === undefined ? 0 : readCount('--after', after);
-    const { inspectTimers, journalIn } = await import('@svc/host/tools');
-    const inspection = inspectTimers(journalIn(dir!));
+    const tools = await import('@svc/host/tools');
+    const inspection = tools.inspectTimers(journalOf(tools, dir!));
     const printer = timerPrinter(output);
     let count = 0;
     let damagedCount = 0;
@@ -89,7 +91,7 @@ It reads only, and may do so while a service runs on the folder.`,
     throw new CommandFailure(
       'SVC_JOURNAL_CORRUPT',
       `The journal in ${dir} has ${counted(damagedCount, 'damaged timer')}, named above. ` +
-        'Restore the data folder from a backup, or cancel them; the other timers are not affected.',
+        'Restore the journal from a backup, or cancel them; the other timers are not affected.',
     );
   },
 );

@@ -1,5 +1,5 @@
-// svc upgrade-check: checks before a deployment whether a new module, program or process can continue with the journal of a data
-// folder. It only reads, and may do so while a service runs on the folder.
+// svc upgrade-check: checks before a deployment whether a new module, program or process can continue with a journal. It only reads,
+// and may do so while a service runs on the journal.
 import { availableParallelism } from 'node:os';
 import type { Finding, HostingSettings, UpgradeAnswer } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/kit/printable';
@@ -7,6 +7,7 @@ import { didYouMean } from '@svc/contract/suggestion';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { ProgressLine } from '../progress-line.ts';
 import {
   checkSettings,
@@ -32,8 +33,7 @@ export const upgradeCheck = command(
     about: `Folds every stored event of every entity with a new module, and with the one before it, and
 compares the states and the rows of views; then compares what the two declare, and looks for timers
 and events of consumers that the new one cannot carry on. It says what would be refused, would
-fault, or would mean something else. It reads only, and may do so while a service runs on the
-folder.
+fault, or would mean something else. It reads only, and may do so while a service runs.
 A program is checked with --program and --from-program, and a process with --process and
 --from-process, or with commands that start it. Each may be mixed with a module.`,
     words: [{ name: 'NEW.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
@@ -43,7 +43,7 @@ A program is checked with --program and --from-program, and a process with --pro
       data: {
         type: 'string',
         value: 'DIR',
-        help: 'the data folder; required',
+        help: 'the data folder, or the database (below); required',
         completes: { kind: 'folder' },
       },
       from: {
@@ -92,11 +92,12 @@ listed; may be repeated`,
         help: 'a setting with which the module would run, as of svc run',
       },
     },
-    notes:
-      'Exits with 0 when the upgrade is safe: nothing was found, or nothing but what is allowed.',
+    notes: `${journalNote()}
+Exits with 0 when the upgrade is safe: nothing was found, or nothing but what is allowed.`,
     examples: [
       'svc upgrade-check new.wasm --data .svc/shopping-cart --from old.wasm',
       'svc upgrade-check new.wasm --data .svc/cart --from old.wasm --allow state-differs:shopping-cart',
+      'svc upgrade-check new.wasm --data url-file:database.url --from old.wasm',
       "svc upgrade-check new.wasm --data .svc/shopping-cart -o json | jq '.findings[].name'",
       'svc upgrade-check --program src/components.ts --data .svc/flags --from-program old/components.ts',
       "svc upgrade-check --process-command 'node main.ts' --data .svc/cart --from-process 127.0.0.1:9010",
@@ -115,17 +116,17 @@ listed; may be repeated`,
       throw new UsageError(
         'upgrade-check takes the new version: NEW.wasm, --program NEW.ts, --process ADDRESS or --process-command COMMAND.',
       );
-    if (data === undefined)
-      throw new UsageError('upgrade-check takes the data folder: --data DIR.');
+    if (data === undefined) throw new UsageError('upgrade-check takes the journal: --data DIR.');
     checkSettings('upgrade-check', set, given, givenBefore);
     const tools = await import('@svc/host/tools');
+    const location = journalOf(tools, data);
     checkAllowed(allow, tools.ALLOWABLE_NAMES);
     const threadCount = readThreads(threads);
     const progress = new ProgressLine();
     const answer = await withSources(tools, [given, givenBefore], set, async ([now, before]) => {
       try {
         return await tools.checkUpgrade({
-          location: tools.journalIn(data),
+          location,
           now: now.source,
           before: before?.source,
           settings: settingsOf(now, before),
@@ -169,7 +170,7 @@ listed; may be repeated`,
       'SVC_UPGRADE_UNSAFE',
       `${given.name} cannot take over what ${data} holds: ${names.join(', ')}. ` +
         (isDamaged
-          ? 'Restore the data folder from a backup; svc journal verify names what is damaged.'
+          ? 'Restore the journal from a backup; svc journal verify names what is damaged.'
           : `Fix the ${kindWord}, or accept intended findings with --allow.`),
     );
   },
@@ -192,7 +193,7 @@ function checkAllowed(allow: readonly string[], known: AllowableNames): void {
     if (name === DAMAGE)
       throw new UsageError(
         `upgrade-check takes no '${DAMAGE}' as --allow: nobody knows what the record was. ` +
-          'Restore the data folder from a backup; svc journal verify names what is damaged.',
+          'Restore the journal from a backup; svc journal verify names what is damaged.',
       );
     throw new UsageError(
       `upgrade-check takes the name of a finding as --allow, and found '${word}'.` +

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { ProgressLine } from '../progress-line.ts';
 import {
   checkSettings,
@@ -54,7 +55,8 @@ line, as svc journal export writes them`,
         help: 'a setting with which the module runs, as of svc run',
       },
     },
-    notes: `Without --data and --events it folds made-up events of each kind. Exits with 1 when it found
+    notes: `${journalNote()}
+Without --data and --events it folds made-up events of each kind. Exits with 1 when it found
 something, or met an entity that cannot be folded.`,
     examples: [
       'svc verify shopping-cart.wasm --data .svc/shopping-cart',
@@ -76,7 +78,7 @@ something, or met an entity that cannot be folded.`,
     const { name } = given;
     const report = new VerifyReport({ word, name, isJson: output === 'json', tools, progress });
     await withSources(tools, [given], set, async ([{ source, settings }]) => {
-      const location = data === undefined ? undefined : tools.journalIn(data);
+      const location = data === undefined ? undefined : journalOf(tools, data);
       const inspection = location && tools.inspectJournal(location);
       const total = events === undefined ? await entitiesOf(inspection) : undefined;
       try {

@@ -51,7 +51,7 @@ export class ViewComparison {
   /** Folds a view of the new module. Rejects with the errors of the feed, except damage, and of the temporary rows. */
   async compare(id: string): Promise<void> {
     const { location, now, before } = this.#needs;
-    const feed = openEndedFeed(location);
+    const feed = await openEndedFeed(location);
     const rows = new TemporaryRows();
     const replayed = async (source: ComparedSource, view: FoldedView) => {
       const { foldedRecords } = this.#needs;

@@ -137,7 +137,7 @@ class ViewVerification {
       stored.copy(rows);
     });
     this.#skips = scanned?.skips ?? [];
-    const feed = openEndedFeed(location);
+    const feed = await openEndedFeed(location);
     try {
       return await this.#findingsIn(feed, scanned?.foldedTo, stored);
     } finally {

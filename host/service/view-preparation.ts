@@ -50,7 +50,7 @@ export async function* prepareViews(
   question: PreparationQuestion,
 ): AsyncGenerator<PreparedView, void> {
   const { source, settings, location } = question;
-  const feed = openEndedFeed(location);
+  const feed = await openEndedFeed(location);
   const store = await storedViews(location, settings.views);
   try {
     const guest = await startGuest(source, settings, () => {});

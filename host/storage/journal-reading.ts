@@ -1,15 +1,17 @@
 // JournalReading opens what reads a journal beside a service that may be writing it: for persons, and for checks. All functions
 // throw SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
 import type { Feed } from '../engine/needs/feed.ts';
+import type { Awaitable } from '@svc/model/call';
+import { EntityOrder } from './entity-order.ts';
 import type { HistoryScan, JournalInspection } from './journal-inspection.ts';
-import { type JournalLocation, unsupportedInDatabase } from './journal-location.ts';
+import { type JournalLocation, locationName } from './journal-location.ts';
 import type { JournalProgress } from './journal-progress.ts';
-import { DatabaseProgress } from './postgres/tools/journal-progress.ts';
+import { DatabaseConsumerInspection } from './postgres/tools/consumer-inspection.ts';
 import { DatabaseHistoryScan } from './postgres/tools/history-scan.ts';
 import { DatabaseInspection } from './postgres/tools/journal-inspection.ts';
+import { DatabaseProgress } from './postgres/tools/journal-progress.ts';
 import { DatabaseTimerInspection } from './postgres/tools/timer-inspection.ts';
 import { SqliteConsumerInspection } from './sqlite/tools/consumer-inspection.ts';
-import { EntityOrder } from './sqlite/tools/entity-order.ts';
 import { SqliteHistoryScan } from './sqlite/tools/history-scan.ts';
 import { JournalFeed } from './sqlite/tools/journal-feed.ts';
 import { SqliteInspection } from './sqlite/tools/journal-inspection.ts';
@@ -53,7 +55,7 @@ export function inspectConsumers(location: JournalLocation): ConsumerInspection 
     case 'folder':
       return new SqliteConsumerInspection(location.dir);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'list its consumers');
+      return new DatabaseConsumerInspection(location);
   }
 }
 
@@ -68,12 +70,12 @@ export function inspectProgress(location: JournalLocation): JournalProgress {
 }
 
 /** Opens the records that are stored now, in commit order: no record follows the last one. */
-export function openEndedFeed(location: JournalLocation): Feed {
+export function openEndedFeed(location: JournalLocation): Awaitable<Feed> {
   switch (location.kind) {
     case 'folder':
       return new JournalFeed(location.dir);
     case 'postgres':
-      throw unsupportedInDatabase(location, 'fold its views outside of a service');
+      return import('./postgres/tools/ended-feed.ts').then((code) => code.openEndedFeed(location));
   }
 }
 
@@ -93,10 +95,5 @@ export function orderByEntity(
   feed: Feed,
   components: ReadonlySet<string>,
 ): Promise<OrderedEntities> {
-  switch (location.kind) {
-    case 'folder':
-      return EntityOrder.open(location.dir, feed, components);
-    case 'postgres':
-      throw unsupportedInDatabase(location, 'order its records');
-  }
+  return EntityOrder.open(inspectJournal(location), locationName(location), feed, components);
 }

@@ -9,6 +9,7 @@ import {
   type JournalLocation,
   locationName,
 } from './journal-location.ts';
+import type { DatabaseCopy } from './postgres/tools/database-copy.ts';
 import { storedLaneOf } from './sqlite/consumer-rows.ts';
 import { addEntry, backUpJournal, damaged } from './sqlite/tools/journal-backup.ts';
 import { JournalCopy } from './sqlite/tools/journal-copy.ts';
@@ -49,8 +50,8 @@ export async function importToDatabase(
   to: JournalInDatabase,
   progressed: (lines: number) => void,
 ): Promise<CopiedCounts> {
-  const { DatabaseCopy } = await import('./postgres/tools/database-copy.ts');
-  await DatabaseCopy.check(to);
+  const code = await import('./postgres/tools/database-copy.ts');
+  await code.DatabaseCopy.check(to);
   const folder = await mkdtemp(join(tmpdir(), 'svc-import-'));
   try {
     const dir = join(folder, 'journal');
@@ -68,9 +69,9 @@ async function* copyToDatabase(
   from: JournalLocation,
   to: JournalInDatabase,
 ): AsyncGenerator<VerificationProgress, CopiedCounts, void> {
-  const { DatabaseCopy } = await import('./postgres/tools/database-copy.ts');
+  const { DatabaseCopy: Copy } = await import('./postgres/tools/database-copy.ts');
   const entries = await entriesOf(from);
-  let copy: InstanceType<typeof DatabaseCopy> | undefined;
+  let copy: DatabaseCopy | undefined;
   let records = 0;
   try {
     // The tables are made only if there is a journal to copy.
@@ -78,12 +79,12 @@ async function* copyToDatabase(
       if (entry.kind === 'progress') yield entry;
       else if (entry.kind === 'finding') throw damaged(locationName(from), entry);
       else {
-        copy ??= await DatabaseCopy.open(to);
+        copy ??= await Copy.open(to);
         await copy.add(entry);
         if (entry.kind === 'record') records++;
       }
     }
-    copy ??= await DatabaseCopy.open(to);
+    copy ??= await Copy.open(to);
     return { records, entities: await copy.finish() };
   } finally {
     await copy?.close();

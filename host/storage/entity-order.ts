@@ -1,17 +1,15 @@
-// EntityOrder reads the records of a data folder entity by entity: all records of one, and then all of the next. Each entity's
+// EntityOrder reads the records of a journal entity by entity: all records of one, and then all of the next. Each entity's
 // records are in their order, and the order between entities is another one than that of the journal. Its list of entities
 // is in a temporary file, which SQLite deletes when it is closed or the process ends.
 //
 // Invariant: the records are those up to one position, whatever a service stores meanwhile.
-import { resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Feed, FeedPage, FeedRecord, Position } from '../../../engine/needs/feed.ts';
+import type { Feed, FeedPage, FeedRecord, Position } from '../engine/needs/feed.ts';
 import { printable } from '@svc/kit/printable';
-import { READ_UNITS_MAX } from '../../../engine/needs/journal.ts';
+import { READ_UNITS_MAX } from '../engine/needs/journal.ts';
 import type { JournalRecord } from '@svc/model/entity';
-import { journalDamaged } from '../sqlite-failure.ts';
-import { journalPath } from '../journal-file.ts';
-import { SqliteInspection } from './journal-inspection.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import type { JournalInspection } from './journal-inspection.ts';
 
 const PAGE_RECORDS = 1_000;
 /** Records of one entity that are read at once: each may be a megabyte long. */
@@ -26,16 +24,20 @@ interface ListedEntity {
 
 export class EntityOrder {
   readonly #database = new DatabaseSync('');
-  readonly #inspection: SqliteInspection;
-  readonly #path: string;
+  readonly #inspection: JournalInspection;
+  readonly #shown: string;
 
-  /** Lists the entities of `components` in `feed`, which is one of the journal in `dir`. Rejects with the errors of the feed. */
+  /**
+   * Lists the entities of `components` in `feed`, which is one of the journal that is inspected. `inspection` is closed with the order.
+   * `shown`: name of the journal in messages. Rejects with the errors of the feed.
+   */
   static async open(
-    dir: string,
+    inspection: JournalInspection,
+    shown: string,
     feed: Feed,
     components: ReadonlySet<string>,
   ): Promise<EntityOrder> {
-    const order = new EntityOrder(dir, new SqliteInspection(dir));
+    const order = new EntityOrder(inspection, shown);
     try {
       await order.#list(feed, components);
       return order;
@@ -45,9 +47,9 @@ export class EntityOrder {
     }
   }
 
-  private constructor(dir: string, inspection: SqliteInspection) {
+  private constructor(inspection: JournalInspection, shown: string) {
     this.#inspection = inspection;
-    this.#path = journalPath(resolve(dir));
+    this.#shown = shown;
     this.#database.exec(`
       PRAGMA journal_mode = OFF;
       CREATE TABLE history (
@@ -79,7 +81,7 @@ export class EntityOrder {
 
   /** Returns the records in an order. Reading them throws SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE. */
   feed(direction: 'first-to-last' | 'last-to-first'): EntityOrderFeed {
-    return new EntityOrderFeed(this.#database, this.#inspection, this.#path, direction);
+    return new EntityOrderFeed(this.#database, this.#inspection, this.#shown, direction);
   }
 
   close(): void {
@@ -93,19 +95,19 @@ type Parts = readonly [count: number, no: number, seq: number];
 
 export class EntityOrderFeed {
   readonly start: Position;
-  readonly #inspection: SqliteInspection;
-  readonly #path: string;
+  readonly #inspection: JournalInspection;
+  readonly #shown: string;
   readonly #entity: StatementSync;
   readonly #next: StatementSync;
 
   constructor(
     database: DatabaseSync,
-    inspection: SqliteInspection,
-    path: string,
+    inspection: JournalInspection,
+    shown: string,
     direction: 'first-to-last' | 'last-to-first',
   ) {
     this.#inspection = inspection;
-    this.#path = path;
+    this.#shown = shown;
     const isForward = direction === 'first-to-last';
     this.start = textOf([0, isForward ? 0 : Number.MAX_SAFE_INTEGER, 0]);
     this.#entity = database.prepare(
@@ -118,7 +120,7 @@ export class EntityOrderFeed {
     );
   }
 
-  read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage {
+  async read(after: Position, limit: number, components: ReadonlySet<string>): Promise<FeedPage> {
     const [from, ...last] = partsOf(after);
     let [no, seq] = last;
     let count = from;
@@ -135,7 +137,8 @@ export class EntityOrderFeed {
       }
       const { component, id, lastSeq } = entity;
       const left = Math.min(lastSeq - seq, limit - (count - from), ENTITY_RECORDS);
-      const read = this.#records({ component, id }, seq, left);
+      // oxlint-disable-next-line no-await-in-loop -- each page follows the one before
+      const read = await this.#records({ component, id }, seq, left);
       if (components.has(component)) records.push(...read);
       for (const { record } of read) if (record.kind === 'event') units += record.event.json.length;
       count += read.length;
@@ -151,16 +154,21 @@ export class EntityOrderFeed {
   /** No record identifies a position in this order. */
   mark(): undefined {}
 
-  #records(entity: FeedRecord['entity'], afterSeq: number, limit: number): readonly FeedRecord[] {
-    const { records } = this.#inspection.records(entity, afterSeq, limit);
+  async #records(
+    entity: FeedRecord['entity'],
+    afterSeq: number,
+    limit: number,
+  ): Promise<readonly FeedRecord[]> {
+    const { records } = await this.#inspection.records(entity, afterSeq, limit);
     const damage =
       records.length === limit
         ? records.find((record) => record.kind === 'damaged')?.problem
         : 'some of its records are missing';
     if (damage !== undefined)
-      throw journalDamaged(
-        this.#path,
-        `entity '${printable(entity.id)}' of component '${printable(entity.component)}': ${damage}`,
+      throw new SvcError(
+        'SVC_JOURNAL_CORRUPT',
+        `The journal ${this.#shown} is damaged: entity '${printable(entity.id)}' of component ` +
+          `'${printable(entity.component)}': ${damage}. Restore it from a backup.`,
       );
     return records.map((record) => ({ entity, record: record as JournalRecord }));
   }
