@@ -24,7 +24,7 @@ export function helpOf(description: CommandDescription, names: readonly string[]
     ...(subcommands.length === 0
       ? []
       : [
-          `Commands of its own: ${subcommands.map((word) => `svc ${command} ${word}`).join(', ')}.\n` +
+          `Commands of its own:\n${subcommands.map((word) => `svc ${command} ${word}`).join(', ')}.\n` +
             `A folder of such a name is written ./${subcommands[0]}.`,
         ]),
     `${examples.length === 1 ? 'Example' : 'Examples'}:\n${indented(examples)}`,

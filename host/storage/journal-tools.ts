@@ -1,9 +1,6 @@
 // JournalTools are what operators do with a whole journal, also while a host writes it: look at its records in commit order,
 // verify it, copy it, export and import it.
-import {
-  type JournalInDatabase,
-  type JournalLocation,
-} from './journal-location.ts';
+import { type JournalInDatabase, type JournalLocation } from './journal-location.ts';
 import type { JournalScan, RecordFilter } from './journal-scan.ts';
 import { DatabaseScan } from './postgres/tools/journal-scan.ts';
 import { importJournal as importSqliteJournal } from './sqlite/tools/journal-import.ts';

@@ -158,7 +158,8 @@ function entryOf(entry: SourceEntry, modules: readonly ModuleRow[], number: numb
       return { kind: entry.kind, ...entry.row };
     case 'lane':
       return { kind: entry.kind, consumer: entry.row.consumer, lane: storedLaneOf(entry.row) };
-    default:
+    case 'finding':
+    case 'progress':
       return entry;
   }
 }

@@ -18,7 +18,9 @@ export class CopyBatch {
   constructor(table: string, columns: readonly (readonly [name: string, type: string])[]) {
     const names = columns.map(([name]) => name).join(', ');
     const arrays = columns.map(([, type], index) => `$${index + 1}::${arrayType(type)}`).join(', ');
-    const values = columns.map(([name, type]) => (type === 'xid8' ? `r.${name}::xid8` : `r.${name}`));
+    const values = columns.map(([name, type]) =>
+      type === 'xid8' ? `r.${name}::xid8` : `r.${name}`,
+    );
     this.#statement = {
       name: `copy-${table}`,
       text: `INSERT INTO svc.${table} (${names}) OVERRIDING SYSTEM VALUE
@@ -43,7 +45,7 @@ export class CopyBatch {
     if (this.#columns[0]!.length === 0) return [];
     const values = this.#columns.map((column) => column.splice(0));
     this.#units = 0;
-    return [[this.#statement, values as unknown as readonly Parameter[]]];
+    return [[this.#statement, values]];
   }
 }
 

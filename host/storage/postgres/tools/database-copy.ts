@@ -9,27 +9,30 @@ import { randomUUID } from 'node:crypto';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import { sliceOf } from '@svc/model/slice';
-import type {
-  ConsumerEntry,
-  CopiedEntry,
-  LaneEntry,
-  ModuleEntry,
-  RecordEntry,
-  ReplyEntry,
-  TimerEntry,
-} from '../../journal-entries.ts';
+import type { ConsumerEntry, CopiedEntry, RecordEntry } from '../../journal-entries.ts';
 import { type JournalInDatabase, unsupportedInDatabase } from '../../journal-location.ts';
 import { connectDatabase } from '../connect-database.ts';
-import { consumerChecksum, laneRowOf, offsetChecksum } from '../consumers/consumer-rows.ts';
+import { consumerChecksum, offsetChecksum } from '../consumers/consumer-rows.ts';
 import type { DatabaseSession, Parameter, Row, Statement } from '../database-session.ts';
 import { journalFailure } from '../journal-failure.ts';
 import { beginCopy, hasUnfinishedCopy } from '../migration.ts';
-import { recordValues } from '../record-row.ts';
-import { replyChecksum } from '../reply-lookups.ts';
-import { rowChecksum } from '../row-checksum.ts';
 import { JOURNAL_FORMAT, UNFINISHED_FORMAT } from '../schema.ts';
-import { COLUMN_TYPES, timerColumns } from '../timers/timer-row.ts';
-import { type SliceEnds, copiedTx, noRecords, readEnds, sumOf } from './commit-order.ts';
+import { type SliceEnds, noRecords, readEnds, sumOf } from './commit-order.ts';
+import {
+  COMPARED_COLUMNS,
+  CONSUMER_COLUMNS,
+  LANE_COLUMNS,
+  MODULE_COLUMNS,
+  OFFSET_COLUMNS,
+  RECORD_COLUMNS,
+  REPLY_COLUMNS,
+  TIMER_COLUMNS,
+  laneRow,
+  moduleRow,
+  recordRow,
+  replyRow,
+  timerRow,
+} from './copied-rows.ts';
 import { CopyBatch, type Step, type Value } from './copy-batch.ts';
 import { checkEntities } from './entity-numbers.ts';
 
@@ -61,7 +64,9 @@ const ANALYZE = { text: 'ANALYZE svc.journal, svc.reply, svc.timer' };
 const FINISH = {
   text: `UPDATE svc.cluster SET format = ${JOURNAL_FORMAT} WHERE id = $1 AND format = ${UNFINISHED_FORMAT}`,
 };
-const TIMER_COUNT = { text: 'UPDATE svc.timer_count SET timers = CASE part WHEN -1 THEN $1 ELSE 0 END' };
+const TIMER_COUNT = {
+  text: 'UPDATE svc.timer_count SET timers = CASE part WHEN -1 THEN $1 ELSE 0 END',
+};
 const TIMER_NUMBER = {
   text: `SELECT setval('svc.timer_number', greatest($1::int8, 1), $1::int8 > 0)`,
 };
@@ -71,57 +76,6 @@ const MODULE_NUMBER = {
 
 /** Records that are compared at once with those that are there. */
 const COMPARED_AT_ONCE = 5_000;
-
-const RECORD_COLUMNS = [
-  ['slice', 'int2'],
-  ['off', 'int8'],
-  ['component', 'text'],
-  ['id', 'text'],
-  ['seq', 'int8'],
-  ['kind', 'int2'],
-  ['time_ms', 'int8'],
-  ['manifest', 'text'],
-  ['event', 'text'],
-  ['seed', 'int8'],
-  ['trace', 'text'],
-  ['key', 'text'],
-  ['by', 'text'],
-  ['crc', 'int8'],
-  ['module', 'int4'],
-  ['tx', 'xid8'],
-] as const;
-/** Indexes of columns. */
-const CRC = 13;
-const TX = 15;
-const REPLY_COLUMNS = [
-  ['slice', 'int2'],
-  ['component', 'text'],
-  ['id', 'text'],
-  ['key', 'text'],
-  ['digest', 'text'],
-  ['time_ms', 'int8'],
-  ['outcome', 'text'],
-  ['crc', 'int8'],
-  ['stored_ms', 'int8'],
-] as const;
-const LANE_COLUMNS = [
-  ['consumer', 'text'],
-  ['slice', 'int2'],
-  ['component', 'text'],
-  ['id', 'text'],
-  ['seq', 'int8'],
-  ['attempts', 'int8'],
-  ['round', 'int8'],
-  ['next_ms', 'int8'],
-  ['reason', 'text'],
-  ['crc', 'int8'],
-] as const;
-const MODULE_COLUMNS = [
-  ['number', 'int4'],
-  ['fingerprint', 'text'],
-  ['descriptor', 'text'],
-  ['time_ms', 'int8'],
-] as const;
 
 export class DatabaseCopy {
   readonly #location: JournalInDatabase;
@@ -134,7 +88,7 @@ export class DatabaseCopy {
   #count = 0;
   readonly #records = new CopyBatch('journal', RECORD_COLUMNS);
   readonly #replies = new CopyBatch('reply', REPLY_COLUMNS);
-  readonly #timers = new CopyBatch('timer', [...COLUMN_TYPES, ['crc', 'int8']]);
+  readonly #timers = new CopyBatch('timer', TIMER_COLUMNS);
   readonly #lanes = new CopyBatch('lane', LANE_COLUMNS);
   readonly #modules = new CopyBatch('module', MODULE_COLUMNS);
   /** Consumers whose position was not reached yet, and those of which it is known how far each slice is. */
@@ -199,13 +153,18 @@ export class DatabaseCopy {
       case 'record':
         return this.#addRecord(entry);
       case 'answer':
-        return this.#addTo(this.#replies, this.#replyRow(entry));
+        // Replies are read in the order of `stored_ms`, which is the time of the reply where that order allows it.
+        this.#storedMs = Math.max(entry.timeMs, this.#storedMs + 1);
+        return this.#addTo(this.#replies, replyRow(entry, this.#storedMs));
       case 'timer':
-        return this.#addTo(this.#timers, this.#timerRow(entry));
+        this.#timerCount++;
+        this.#timerNumber = Math.max(this.#timerNumber, entry.timer.number);
+        return this.#addTo(this.#timers, timerRow(entry));
       case 'lane':
         return this.#addTo(this.#lanes, laneRow(entry));
       case 'module':
-        return this.#addTo(this.#modules, this.#moduleRow(entry));
+        this.#moduleNumber = Math.max(this.#moduleNumber, entry.number);
+        return this.#addTo(this.#modules, moduleRow(entry));
       case 'consumer':
         this.#waiting = [...this.#waiting, entry];
     }
@@ -242,14 +201,12 @@ export class DatabaseCopy {
   }
 
   async #addRecord(entry: RecordEntry): Promise<void> {
-    const { pos, component, id, record, module = null } = entry;
+    const { pos, component, id, record } = entry;
     if (pos !== ++this.#count) throw this.#damaged(entry);
     const passed = this.#waiting.filter((consumer) => consumer.pos < pos);
     if (passed.length > 0) this.#settle(passed);
     const slice = sliceOf(component, id);
-    const off = ++this.#ends[slice]!;
-    const values = recordValues({ component, id }, { slice, off }, record);
-    const row = [slice, off, component, id, ...values, module, copiedTx(pos)];
+    const row = recordRow(entry, slice, ++this.#ends[slice]!);
     if (pos <= this.#before) {
       this.#compared.push(row);
       if (this.#compared.length >= COMPARED_AT_ONCE) await this.#compare();
@@ -303,7 +260,7 @@ export class DatabaseCopy {
     const rows = this.#compared;
     if (rows.length === 0) return;
     this.#compared = [];
-    const columns = [0, 1, CRC, TX].map((column) => rows.map((row) => row[column]!));
+    const columns = COMPARED_COLUMNS.map((column) => rows.map((row) => row[column]!));
     const [found] = await this.query(STORED, columns);
     if (found![0] !== rows.length) throw this.#other();
   }
@@ -315,17 +272,8 @@ export class DatabaseCopy {
   }
 
   #consumerSteps(): readonly Step[] {
-    const consumers = new CopyBatch('consumer', [
-      ['consumer', 'text'],
-      ['start', 'text'],
-      ['crc', 'int8'],
-    ]);
-    const offsets = new CopyBatch('consumer_offset', [
-      ['consumer', 'text'],
-      ['slice', 'int2'],
-      ['off', 'int8'],
-      ['crc', 'int8'],
-    ]);
+    const consumers = new CopyBatch('consumer', CONSUMER_COLUMNS);
+    const offsets = new CopyBatch('consumer_offset', OFFSET_COLUMNS);
     for (const [{ id, start }, ends] of this.#consumers) {
       consumers.add([id, start, consumerChecksum(id, start)]);
       for (const [slice, off] of ends.entries())
@@ -340,26 +288,6 @@ export class DatabaseCopy {
       [TIMER_NUMBER, [this.#timerNumber]],
       [MODULE_NUMBER, [this.#moduleNumber]],
     ];
-  }
-
-  /** Replies are read in the order of `stored_ms`, which is the time of the reply where that order allows it. */
-  #replyRow({ component, id, key, digest, timeMs, outcome }: ReplyEntry): readonly Value[] {
-    const crc = replyChecksum({ component, id }, { key, digest, timeMs }, outcome);
-    this.#storedMs = Math.max(timeMs, this.#storedMs + 1);
-    const slice = sliceOf(component, id);
-    return [slice, component, id, key, digest, timeMs, outcome, crc, this.#storedMs];
-  }
-
-  #timerRow({ timer }: TimerEntry): readonly Value[] {
-    const columns = timerColumns(timer);
-    this.#timerCount++;
-    this.#timerNumber = Math.max(this.#timerNumber, timer.number);
-    return [...columns, rowChecksum(columns)];
-  }
-
-  #moduleRow({ number, fingerprint, descriptor, timeMs }: ModuleEntry): readonly Value[] {
-    this.#moduleNumber = Math.max(this.#moduleNumber, number);
-    return [number, fingerprint, descriptor, timeMs];
   }
 
   #noteType(component: string, manifest: string): void {
@@ -396,8 +324,4 @@ export class DatabaseCopy {
     const { message } = unsupportedInDatabase(this.#location, 'store U+0000');
     return new SvcError('SVC_DATABASE_UNSUPPORTED', `${message} It is in: ${printable(text)}`);
   }
-}
-
-function laneRow({ consumer, lane }: LaneEntry): readonly Value[] {
-  return [consumer, ...laneRowOf(consumer, lane)];
 }

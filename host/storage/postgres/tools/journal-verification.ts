@@ -162,7 +162,7 @@ class JournalVerification {
   }
 
   async *#replySteps(): AsyncGenerator<VerificationStep, void> {
-    for await (const rows of this.#pages(REPLIES, [-1, '', '', ''], (row) => row.slice(0, 4))) {
+    for await (const rows of this.#pages(REPLIES, [-1, '', '', ''], keyOf)) {
       this.#replies += rows.length;
       for (const entry of rows.map(replyOfRow)) if (entry.kind === 'finding') yield entry;
       yield { kind: 'progress', what: 'answers', done: this.#replies };
@@ -171,8 +171,7 @@ class JournalVerification {
 
   async *#timerSteps(): AsyncGenerator<VerificationStep, void> {
     let count = 0;
-    const keyOf = (row: Row) => [row[NUMBER]];
-    for await (const rows of this.#pages(TIMERS, [String(-(2n ** 63n))], keyOf)) {
+    for await (const rows of this.#pages(TIMERS, [LOWEST], numberOf)) {
       for (const timer of rows.map(timerOfRow))
         if (timer instanceof SvcError) yield finding(timer.message);
       count += rows.length;
@@ -198,7 +197,6 @@ class JournalVerification {
       else if (consumer.ends.some((off, slice) => off > heads[slice]!))
         yield finding(`consumer '${consumer.id}' has settled events that are not there`);
     }
-    const keyOf = (row: Row) => row.slice(0, 4);
     for await (const rows of this.#pages(LANES, ['', -1, '', ''], keyOf))
       for (const entry of rows.map(laneOfRow)) if (entry.kind === 'finding') yield entry;
   }
@@ -224,6 +222,12 @@ class JournalVerification {
     }
   }
 }
+
+/** The number of a timer that is before all others. */
+const LOWEST = String(-(2n ** 63n));
+const numberOf = (row: Row) => [row[NUMBER]];
+/** The columns by which replies and lanes are in order. */
+const keyOf = (row: Row) => row.slice(0, 4);
 
 function finding(problem: string): JournalFinding {
   return { kind: 'finding', problem };
