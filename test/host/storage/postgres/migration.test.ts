@@ -90,7 +90,7 @@ describe('a database whose tables are not those of a journal of this version', (
     ['CREATE TABLE svc.notes (n integer)', 'the table svc.notes is not of a journal'],
     ['DELETE FROM svc.slice WHERE slice = 7', 'the table svc.slice has 1023 of 1024 slices'],
     ['DELETE FROM svc.cluster', 'the table svc.cluster is empty'],
-    ['UPDATE svc.cluster SET format = 0', 'its format is 0'],
+    ['UPDATE svc.cluster SET format = -1', 'its format is -1'],
   ])('%s: %s', async (change, difference) => {
     const database = await journal();
     await database.sql(change);
