@@ -26,6 +26,7 @@ import { measureJourney } from './one-machine/journey-row.ts';
 import { measureOverlaps } from './one-machine/overlap-row.ts';
 import { measurePlatform } from './one-machine/platform-rows.ts';
 import { measureReplacements } from './one-machine/replacement-row.ts';
+import { measurePostgres } from './postgres/postgres-rows.ts';
 import { measureProcess } from './process/process-rows.ts';
 import { measureProxy } from './proxy.ts';
 import { measureRemoteKeys } from './remote-keys.ts';
@@ -110,6 +111,9 @@ const LETTERS = [
   'de',
   'df',
   'ec',
+  'ea',
+  'eb',
+  'ed',
 ];
 const { values } = parseArgs({
   options: {
@@ -190,6 +194,7 @@ for (const [letters, measure] of [
     () => measureProcess(wanted, pace, entities),
   ],
   [['ec'], () => measureRemoteKeys(pace)],
+  [['ea', 'eb', 'ed'], () => measurePostgres(wanted, pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

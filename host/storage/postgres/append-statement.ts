@@ -3,7 +3,7 @@
 // statement comes before the claim of the next owner, which waits for it, or finds another epoch and stores nothing.
 import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import type { ReplyToStore } from '../../engine/needs/journal.ts';
-import type { DatabaseSession, Parameter } from './database-session.ts';
+import type { DatabaseSession, Parameter, Statement } from './database-session.ts';
 import { outcomeText } from '../outcome-text.ts';
 import { recordValues } from './record-row.ts';
 import { replyChecksum } from './reply-lookups.ts';
@@ -25,7 +25,8 @@ export interface GroupOutcome {
   readonly gaps: ReadonlySet<number>;
 }
 
-const STATEMENT = {
+/** The statement. It takes the columns of `parametersOf`, and answers which slices were held. */
+export const APPEND: Statement = {
   name: 'append',
   text: `WITH asked AS MATERIALIZED (
     SELECT * FROM unnest($1::int2[], $2::int8[], $3::int8[], $4::int8[], $5::int8[])
@@ -104,7 +105,7 @@ export async function storeGroup(
   const gaps = new Set<number>();
   const newTypes = newTypesOf(appends, needs.types);
   const parameters = [...parametersOf(appends, needs), ...newTypes.values];
-  for (const [slice, gap] of await session.query(STATEMENT, parameters))
+  for (const [slice, gap] of await session.query(APPEND, parameters))
     if (slice === null) gaps.add(gap as number);
     else held.add(slice as number);
   for (const { slice, name } of newTypes.types) if (held.has(slice)) needs.types.add(name);

