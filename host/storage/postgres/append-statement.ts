@@ -78,7 +78,7 @@ class Columns {
   }
 
   add(...values: readonly Parameter[]): void {
-    for (const [at, value] of values.entries()) this.#columns[at]!.push(value);
+    for (let at = 0; at < values.length; at++) this.#columns[at]!.push(values[at]!);
   }
 
   get values(): readonly Parameter[] {

@@ -6,6 +6,7 @@
 // - A success whose commit did not wait for its standby is a failure of unknown outcome: the server says it in a warning alone.
 import { Socket } from 'node:net';
 import { Client } from 'pg';
+import { sentParameter } from './array-text.ts';
 import { COLUMN_TYPES, UnsafeInteger } from './column-types.ts';
 import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession, Parameter, Row, Statement } from './database-session.ts';
@@ -152,7 +153,7 @@ export class PostgresSession implements DatabaseSession {
     try {
       const { rows } = await this.#client.query<unknown[]>({
         ...statement,
-        values: [...values],
+        values: values.map(sentParameter),
         rowMode: 'array',
       });
       if (this.#isCommitUnsure) throw unsureCommit();

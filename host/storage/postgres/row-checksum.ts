@@ -7,11 +7,14 @@ export type CheckedColumn = string | number | bigint | null | undefined;
 
 /** Returns the CRC-32 of the columns, in their order. Null and undefined are the same column. */
 export function rowChecksum(columns: readonly CheckedColumn[]): number {
-  let crc = 0;
+  let text = '';
   for (const column of columns) {
-    const text = column === null || column === undefined ? undefined : String(column);
-    // The length separates the columns, so that no text can move from one to the next.
-    crc = crc32(text === undefined ? '-;' : `${text.length}:${text}`, crc);
+    if (column === null || column === undefined) text += '-;';
+    else {
+      const value = String(column);
+      // The length separates the columns, so that no text can move from one to the next.
+      text += `${value.length}:${value}`;
+    }
   }
-  return crc;
+  return crc32(text);
 }
