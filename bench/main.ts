@@ -114,6 +114,7 @@ const LETTERS = [
   'ea',
   'eb',
   'ed',
+  'ee',
 ];
 const { values } = parseArgs({
   options: {
@@ -194,7 +195,7 @@ for (const [letters, measure] of [
     () => measureProcess(wanted, pace, entities),
   ],
   [['ec'], () => measureRemoteKeys(pace)],
-  [['ea', 'eb', 'ed'], () => measurePostgres(wanted, pace)],
+  [['ea', 'eb', 'ed', 'ee'], () => measurePostgres(wanted, pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

@@ -1,4 +1,4 @@
-// Measurements (ea), (eb) and (ed): the journal in PostgreSQL, on a server of the benchmark's own that writes through to the disk.
+// Measurements (ea), (eb), (ed) and (ee): the journal in PostgreSQL, on a server of the benchmark's own that writes through to the disk.
 import { availableParallelism } from 'node:os';
 import { TIMER_LIMITS_DEFAULT } from '../../model/timer-limits.ts';
 import { attachJournal, leasesOf } from '../../host/storage/journal-connection.ts';
@@ -16,11 +16,16 @@ import { familyUs } from '../processor-time.ts';
 import type { Measurement, Pace } from '../report.ts';
 import { AppendLoop } from './append-loop.ts';
 import { DelayingProxy } from './delaying-proxy.ts';
+import { measureNodeCost } from './node-cost-row.ts';
 
-const LETTERS = ['ea', 'eb', 'ed'];
+const LETTERS = ['ea', 'eb', 'ed', 'ee'];
 const DELAY_MS = 2;
-/** The defaults of PostgreSQL, which a server for tests has less of. */
-const CONFIGURATION = { shared_buffers: '128MB', max_wal_size: '1GB' };
+const CONFIGURATION = {
+  // The defaults of PostgreSQL, which a server for tests has less of.
+  shared_buffers: '128MB',
+  max_wal_size: '1GB',
+  shared_preload_libraries: 'pg_stat_statements',
+};
 const CORES = `the load, the server and its disk share ${availableParallelism()}`;
 
 /** Resolves with no measurement where there is no PostgreSQL, and says so on stderr. */
@@ -40,6 +45,7 @@ export async function measurePostgres(
       ...(wanted.has('ea') ? [await measureEngine(server, pace)] : []),
       ...(wanted.has('eb') ? [await measureFence(server, pace)] : []),
       ...(wanted.has('ed') ? [await measureKeys(server, pace)] : []),
+      ...(wanted.has('ee') ? [await measureNodeCost(server, pace)] : []),
     ];
   } finally {
     await server.stop();
