@@ -42,14 +42,14 @@ export async function measureNodeCost(
     const costs: Cost[] = [];
     for (let round = 0; round < rounds; round++)
       costs.push(await costOf(node, server, Math.max(seconds, SECONDS_MIN)));
-    return row(costs);
+    return rowOf(costs);
   } finally {
     await node.stop();
     module.remove();
   }
 }
 
-function row(costs: readonly Cost[]): Measurement {
+function rowOf(costs: readonly Cost[]): Measurement {
   const of = (part: keyof Cost) => median(costs.map((cost) => cost[part]));
   return {
     letter: 'ee',
