@@ -1,7 +1,7 @@
-// InFlight: how often asynchronous tasks complete while a fixed number of their runs are under way.
+// InFlight: how often asynchronous tasks complete while a fixed number of their runs are in flight.
 import { median, type Measurement, type Pace } from './report.ts';
 
-/** Number of runs under way at a time. */
+/** Number of runs in flight at a time. */
 export const IN_FLIGHT = 64;
 
 /** A task. `turn`: the number of the run. */

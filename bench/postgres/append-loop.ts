@@ -1,5 +1,5 @@
 // AppendLoop stores events by the statement of the journal in PostgreSQL, and decides nothing: what waits goes in the next
-// statement, and one is under way at a time. It computes no checksums, so nothing can read its records.
+// statement, and one is in flight at a time. It computes no checksums, so nothing can read its records.
 import assert from 'node:assert/strict';
 import { APPEND } from '../../host/storage/postgres/append-statement.ts';
 import { connectDatabase } from '../../host/storage/postgres/connect-database.ts';
@@ -9,7 +9,7 @@ import type {
   Statement,
 } from '../../host/storage/postgres/database-session.ts';
 import { migrateJournal } from '../../host/storage/postgres/migration.ts';
-import { SLICE_COUNT, sliceOf } from '../../model/slice.ts';
+import { SLICE_COUNT, sliceOf } from '@svc/model/slice.ts';
 import type { FreshDatabase } from '../../test/support/postgres/fresh-database.ts';
 import { entityOf } from '../counter-engine.ts';
 
