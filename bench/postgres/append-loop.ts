@@ -1,7 +1,7 @@
 // AppendLoop stores events by the statement of the journal in PostgreSQL, and decides nothing: what waits goes in the next
 // statement, and one is in flight at a time. It computes no checksums, so nothing can read its records.
 import assert from 'node:assert/strict';
-import { APPEND } from '../../host/storage/postgres/append-statement.ts';
+import { STATEMENT } from '../../host/storage/postgres/append-statement.ts';
 import { connectDatabase } from '../../host/storage/postgres/connect-database.ts';
 import type {
   DatabaseSession,
@@ -56,7 +56,7 @@ export class AppendLoop {
     const session = await connectDatabase(database.source);
     await migrateJournal(session);
     await session.query(TAKE, [OWNER]);
-    return new AppendLoop(session, hasFence ? APPEND : withoutFence());
+    return new AppendLoop(session, hasFence ? STATEMENT : withoutFence());
   }
 
   private constructor(session: DatabaseSession, statement: Statement) {
@@ -142,6 +142,6 @@ export class AppendLoop {
 }
 
 function withoutFence(): Statement {
-  assert.match(APPEND.text, FENCE);
-  return { ...APPEND, text: APPEND.text.replace(FENCE, NO_FENCE) };
+  assert.match(STATEMENT.text, FENCE);
+  return { ...STATEMENT, text: STATEMENT.text.replace(FENCE, NO_FENCE) };
 }

@@ -25,8 +25,8 @@ export interface GroupOutcome {
   readonly gaps: ReadonlySet<number>;
 }
 
-/** The statement. It takes the columns of `parametersOf`, and answers which slices were held. */
-export const APPEND: Statement = {
+/** It takes the columns of `parametersOf`, and answers which slices were held. */
+export const STATEMENT: Statement = {
   name: 'append',
   text: `WITH asked AS MATERIALIZED (
     SELECT * FROM unnest($1::int2[], $2::int8[], $3::int8[], $4::int8[], $5::int8[])
@@ -105,7 +105,7 @@ export async function storeGroup(
   const gaps = new Set<number>();
   const newTypes = newTypesOf(appends, needs.types);
   const parameters = [...parametersOf(appends, needs), ...newTypes.values];
-  for (const [slice, gap] of await session.query(APPEND, parameters))
+  for (const [slice, gap] of await session.query(STATEMENT, parameters))
     if (slice === null) gaps.add(gap as number);
     else held.add(slice as number);
   for (const { slice, name } of newTypes.types) if (held.has(slice)) needs.types.add(name);
