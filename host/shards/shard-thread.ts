@@ -139,6 +139,10 @@ export class ShardThread {
     );
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   /** Serves the admitted module. */
   serve({ journal, peers, ...others }: ServedResources): void {
     const ports = [...journal.ports, ...peers.map(({ port }) => port)];

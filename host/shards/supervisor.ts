@@ -15,6 +15,7 @@ import type { Ownership } from '../engine/needs/ownership.ts';
 import { HashOwnership } from './hash-ownership.ts';
 import { HeldPort } from './held-port.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
+import { shardAway } from './open-questions.ts';
 import type { ConfigurationTexts } from '@svc/model/configuration';
 import { type LimitCounts, summedCounts } from '@svc/model/limit-counters';
 import { sharedRequestBudgets, type SharedRequestBudgets } from '@svc/model/request-budgets';
@@ -228,6 +229,10 @@ export class Supervisor {
     const journal = await this.#supervised.connectJournal(index);
     // Time has passed since the first check, and another service may have been started.
     if (this.#shards.length > 1) await (this.#portIsFree ??= this.#checkPortFree());
+    if (thread.hasEnded) {
+      for (const port of journal.ports) port.close();
+      throw shardAway();
+    }
     const peers: Peer[] = [];
     const present: Present = { thread, links: [] };
     for (const [other, { thread: otherThread }] of this.#present) {

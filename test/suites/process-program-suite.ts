@@ -63,7 +63,7 @@ export function processProgramSuite(start: StartCart): void {
     const cart = await start(port!, '1');
     const url = await runtime.listening();
     expect(await failureOf(await added(url, 'a'))).toBeUndefined();
-    expect(await isProcessReady()).toBe(true);
+    await expect.poll(isProcessReady).toBe(true);
 
     await cart.end('SIGKILL');
     await expect.poll(isProcessReady).toBe(false);
@@ -73,10 +73,11 @@ export function processProgramSuite(start: StartCart): void {
     expect(await lost.text()).toContain('SVC_PROCESS_UNAVAILABLE');
 
     await start(port!, '1');
-    const again = async () => (await added(url, 'b', 'k1')).status;
-    await expect.poll(again, { timeout: 30_000 }).toBe(200);
-    expect(await failureOf(await added(url, 'b', 'k1'))).toBeUndefined();
-    expect(await skus(url)).toEqual(['a', 'b']);
+    // Each shard reaches the process again by itself, and a connection may lead to any of them.
+    const again = async () => failureOf(await added(url, 'b', 'k1'));
+    await expect.poll(again).toBeUndefined();
+    await expect.poll(again).toBeUndefined();
+    await expect.poll(() => skus(url)).toEqual(['a', 'b']);
     await expect.poll(isProcessReady).toBe(true);
     expect(await runtime.end('SIGTERM')).toMatchObject({ code: 0 });
   }, 180_000);

@@ -60,36 +60,31 @@ describe('a stop', () => {
     expect(connects()).toBe(0);
   });
 
-  test('while the journal is opened waits until it is, and closes the port', async () => {
-    const asked = Promise.withResolvers<void>();
-    const opened = Promise.withResolvers<JournalConnection>();
-    const { supervisor } = supervise(SERVE, {
-      connect: async () => {
-        asked.resolve();
-        return opened.promise;
-      },
-    });
-    const started = failsWith(supervisor.start());
-    await asked.promise;
-    let hasStopped = false;
-    const stopped = supervisor.stop().then((inTime) => {
-      hasStopped = true;
-      return inTime;
-    });
-    // The stop terminates the thread, but cannot interrupt the opening of a file.
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-    expect(hasStopped).toBe(false);
-    const { port1, port2 } = new MessageChannel();
-    const closed = new Promise((resolve) => {
-      port2.once('close', resolve);
-    });
-    opened.resolve(connectionOf(port1));
-    expect(await stopped).toBe(true);
-    expect(await started).toMatchObject({ code: 'SVC_SHARD_FAILED' });
-    await closed;
-  });
+  test.each(['before', 'after'])(
+    'while the journal is opened waits for nothing, and the port is closed that is opened %s the thread has ended',
+    async (moment) => {
+      const asked = Promise.withResolvers<void>();
+      const opened = Promise.withResolvers<JournalConnection>();
+      const { supervisor } = supervise(SERVE, {
+        connect: async () => {
+          asked.resolve();
+          return opened.promise;
+        },
+      });
+      const started = failsWith(supervisor.start());
+      await asked.promise;
+      const { port1, port2 } = new MessageChannel();
+      const closed = new Promise((resolve) => {
+        port2.once('close', resolve);
+      });
+      const stopped = supervisor.stop();
+      if (moment === 'after') await stopped;
+      opened.resolve(connectionOf(port1));
+      expect(await stopped).toBe(true);
+      expect(await started).toMatchObject({ code: 'SVC_SHARD_FAILED' });
+      await closed;
+    },
+  );
 
   test('cuts a shard that does not finish, and says so', async () => {
     const { supervisor } = supervise(`${ADMIT}${LISTEN} await new Promise(() => {});`, {
