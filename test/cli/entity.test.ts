@@ -1,4 +1,4 @@
-// svc entity as a process: the history of an entity, also while a service runs, and its refusals.
+// svc entity: the history of an entity, also while a service runs, and its refusals.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -6,6 +6,7 @@ import { journalPath } from '../../host/storage/sqlite/journal-file.ts';
 import { openTimerReader } from '../../host/storage/sqlite/timer-reader.ts';
 import { append } from '../suites/journal-suite.ts';
 import { CART, CART_TIME_MS, fillCart } from '../support/cart-journal.ts';
+import { runCommand } from '../support/command-line.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
@@ -17,10 +18,7 @@ const data = join(folder, 'data');
 const module = join(folder, 'shopping-cart.wasm');
 const PEAR = '{"sku":"pear","quantity":1}';
 
-async function svcEntity(...args: readonly string[]) {
-  const env = { FORCE_COLOR: undefined, NO_COLOR: undefined };
-  return runSvc(['entity', ...args], { env });
-}
+const svcEntity = (...args: readonly string[]) => runCommand(['entity', ...args]);
 const ofCart = (...args: readonly string[]) =>
   svcEntity(data, 'shopping-cart', 'c1', '--module', module, ...args);
 
@@ -31,7 +29,11 @@ beforeAll(async () => {
 
 describe('svc entity', () => {
   test('prints one JSON document with a line for each step', async () => {
-    const { code, stdout } = await ofCart('--at', '2', '--steps', '-o', 'json');
+    const asked = ['entity', data, CART.component, CART.id, '--module', module, '--at', '2'];
+    // A process of its own, without colours because its output is none of a terminal.
+    const { code, stdout } = await runSvc([...asked, '--steps', '-o', 'json'], {
+      env: { FORCE_COLOR: undefined, NO_COLOR: undefined },
+    });
     expect(code).toBe(0);
     expect(stdout.split('\n')).toHaveLength(5);
     expect(JSON.parse(stdout)).toEqual({

@@ -9,6 +9,7 @@ import {
   testDescriptor,
   withDescriptor,
 } from '../host/hosting/wasm/support/guest-module.ts';
+import { runCommand } from '../support/command-line.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { runSvc } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
@@ -33,7 +34,8 @@ beforeAll(async () => {
   write('mirror.wasm', await compileFixture('counter-mirror'));
 });
 
-const svc = (...args: readonly string[]) => runSvc(args, { cwd: folder });
+const inspect = (...args: readonly string[]) =>
+  runCommand(['inspect', ...args.map((arg) => (arg.endsWith('.wasm') ? join(folder, arg) : arg))]);
 
 describe('svc inspect and svc run say the same of a module that', () => {
   test.each([
@@ -51,11 +53,11 @@ describe('svc inspect and svc run say the same of a module that', () => {
       'SVC_MODULE_TOO_LARGE',
     ],
   ])('%s', async (_what, args, code) => {
-    const inspected = await svc('inspect', ...args);
+    const inspected = await runSvc(['inspect', ...args], { cwd: folder });
     const [verdict] = inspected.stdout.split('\n');
     expect(inspected.code).toBe(1);
     expect(verdict).toMatch(new RegExp(`^refused: .* \\[${code}\\]$`));
-    const run = await svc('run', ...args, '--port', '0');
+    const run = await runSvc(['run', ...args, '--port', '0'], { cwd: folder });
     expect(run.stderr).toBe(`${verdict!.replace('refused', 'svc')}\n`);
     expect(run.code).toBe(1);
   });
@@ -74,18 +76,18 @@ describe('svc inspect', () => {
     ['svc.wasm.functions-max=none', 1, 'SVC_SETTING_INVALID'],
     ['svc.wasm.function-max=3', 2, 'SVC_USAGE'],
   ])('takes no setting that svc run does not take: %s', async (setting, code, said) => {
-    const { stderr, ...ended } = await svc('inspect', 'good.wasm', '--set', setting);
+    const { stderr, ...ended } = await inspect('good.wasm', '--set', setting);
     expect(ended.code).toBe(code);
     expect(stderr).toContain(said);
   });
 
   test('prints the routes as OpenAPI alone, and of a module that is refused the reason', async () => {
-    const { code, stdout, stderr } = await svc('inspect', 'good.wasm', '--openapi');
+    const { code, stdout, stderr } = await inspect('good.wasm', '--openapi');
     expect([code, stderr]).toEqual([0, '']);
     const document = JSON.parse(stdout) as Record<string, unknown>;
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'good' } });
     expect(Object.keys(document['paths'] as object).length).toBeGreaterThan(0);
-    const refused = await svc('inspect', 'undescribed.wasm', '--openapi');
+    const refused = await inspect('undescribed.wasm', '--openapi');
     expect([refused.code, refused.stdout]).toEqual([1, '']);
     expect(refused.stderr).toContain('[SVC_MODULE_NO_DESCRIPTOR]');
   });
@@ -96,7 +98,7 @@ describe('svc inspect', () => {
     const routes = [route!, { ...route!, path: '/own', cors: {} }];
     const endpoints = [{ ...endpoint!, cors, routes }];
     write('pages.wasm', withDescriptor(await component(guestWat()), described({ endpoints })));
-    const { stdout } = await svc('inspect', 'pages.wasm');
+    const { stdout } = await inspect('pages.wasm');
     expect(stdout).toContain('(internet; CORS for https://shop.example.com, without credentials)');
     expect(stdout).toContain('(internet; CORS)');
   });
@@ -111,7 +113,7 @@ describe('svc inspect', () => {
     const routes = [route!, { ...route!, path: '/own', bearer: rule }];
     const endpoints = [{ ...endpoint!, bearer: {}, routes }];
     write('tokens.wasm', withDescriptor(await component(guestWat()), described({ endpoints })));
-    const { stdout } = await svc('inspect', 'tokens.wasm');
+    const { stdout } = await inspect('tokens.wasm');
     expect(stdout).toContain('(internet; token)');
     expect(stdout).toContain(
       '(internet; token with one of the roles librarian, admin and the scope books:write, which the handler sees)',
@@ -125,7 +127,7 @@ describe('svc inspect', () => {
     const routes = [route!, { ...route!, path: '/own', limits: own }];
     const endpoints = [{ ...endpoint!, limits, routes }];
     write('limits.wasm', withDescriptor(await component(guestWat()), described({ endpoints })));
-    const { stdout } = await svc('inspect', 'limits.wasm');
+    const { stdout } = await inspect('limits.wasm');
     expect(stdout).toContain('(internet; at most 60/minute by address)');
     expect(stdout).toContain('(internet; at most 60/minute by address and 5/second by route)');
   });
@@ -145,42 +147,42 @@ describe('svc inspect', () => {
     const entities = [{ ...entity!, commands: [tick] }];
     const descriptor = described({ entities, schedules });
     write('schedules.wasm', withDescriptor(await component(guestWat()), descriptor));
-    const { stdout } = await svc('inspect', 'schedules.wasm');
+    const { stdout } = await inspect('schedules.wasm');
     expect(stdout).toContain(`
 schedules
   often          every 60000 ms: counter/all tick
   hourly         @hourly (UTC): counter/all tick
 `);
-    expect((await svc('inspect', 'good.wasm')).stdout).not.toContain('schedules');
+    expect((await inspect('good.wasm')).stdout).not.toContain('schedules');
   });
 
   test('lists views with their indexes and queries', async () => {
     write('orders.wasm', await compileFixture('order-list'));
-    const { stdout } = await svc('inspect', 'orders.wasm');
+    const { stdout } = await inspect('orders.wasm');
     expect(stdout).toMatch(
       /\nviews\n {2}orders\n {4}sources {8}order\n {4}keys {11}the id of the entity\n {4}row {12}status, [^\n]*placedAt[^\n]*\n {4}index {10}status, placedAt\n {4}query {10}of-status: status = :status order by placedAt desc\n {4}query {10}all\n {4}version {8}[0-9a-f]{64}\n {4}definition {5}[0-9a-f]{12}\n {2}amounts\n/,
     );
     expect(stdout).toMatch(
       / {2}amounts\n {4}sources {8}order, account\n {4}keys {11}computed from the events\n/,
     );
-    const json = await svc('inspect', 'orders.wasm', '-o', 'json');
+    const json = await inspect('orders.wasm', '-o', 'json');
     const { viewDefinitions } = JSON.parse(json.stdout) as { viewDefinitions: { orders: string } };
     expect(stdout).toContain(`definition     ${viewDefinitions.orders.slice(0, 12)}\n`);
-    expect((await svc('inspect', 'good.wasm')).stdout).not.toContain('views');
+    expect((await inspect('good.wasm')).stdout).not.toContain('views');
   });
 
   test('reads no file that has no end', async () => {
-    const { stderr, code } = await svc('inspect', '/dev/zero');
+    const { stderr, code } = await inspect('/dev/zero');
     expect(stderr).toContain('SVC_MODULE_UNREADABLE');
     expect(code).toBe(1);
   });
 });
 
 test('svc inspect shows the consumers of a module, and what they handle', async () => {
-  const { code, stdout } = await svc('inspect', 'mirror.wasm');
+  const { code, stdout } = await inspect('mirror.wasm');
   expect(code).toBe(0);
   expect(stdout).toContain('\nconsumers\n  tallying       of counter, from beginning\n');
-  const json = await svc('inspect', 'mirror.wasm', '-o', 'json');
+  const json = await inspect('mirror.wasm', '-o', 'json');
   expect(JSON.parse(json.stdout)).toMatchObject({
     descriptor: { consumers: [{ id: 'tallying', start: 'beginning', sources: ['counter'] }] },
   });

@@ -1,10 +1,11 @@
-// The command line as processes in a folder of their own.
+// The command line: as processes in a folder of their own, or in the process of the test where a command only prints.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../cli/package.json' with { type: 'json' };
 import { SVC_ERROR_CODES } from '../../kit/svc-error.ts';
+import { type CommandEnded, runCommand } from '../support/command-line.ts';
 import { runSvc } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -24,6 +25,13 @@ function folderWith(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
+/** Runs commands one after the other. */
+async function inTurn(...commands: readonly (readonly string[])[]): Promise<CommandEnded[]> {
+  const ended: CommandEnded[] = [];
+  for (const args of commands) ended.push(await runCommand(args));
+  return ended;
+}
+
 describe('svc', () => {
   test.each([['--version'], ['-v'], ['version']])('%s prints the version', async (word) => {
     expect(await runSvc([word])).toMatchObject({
@@ -34,7 +42,7 @@ describe('svc', () => {
   });
 
   test.each([[[]], [['--help']], [['-h']], [['help']]])('%j lists the commands', async (args) => {
-    const { code, stdout, stderr } = await runSvc(args);
+    const { code, stdout, stderr } = await runCommand(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
       /^ {2}new .*\n {2}build .*\n {2}dev .*\n {2}run .*\n {2}web .*\n {2}proxy .*\n {2}up .*\n {2}down .*\n {2}control-plane .*\n {2}gateway .*\n {2}registry .*\n {2}webhook-service .*\n {2}login-provider .*\n {2}console .*\n {2}token .*\n {2}inspect .*\n {2}configuration .*\n {2}image build .*\n {2}image inspect .*\n {2}image push .*\n {2}image list .*\n {2}image delete .*\n {2}journal /m,
@@ -54,11 +62,7 @@ describe('svc', () => {
     'completion',
     'version',
   ])('%s --help says how it is used', async (command) => {
-    const answers = await Promise.all([
-      runSvc([command, '--help']),
-      runSvc([command, 'x', '-h']),
-      runSvc(['help', command]),
-    ]);
+    const answers = await inTurn([command, '--help'], [command, 'x', '-h'], ['help', command]);
     for (const { code, stdout, stderr } of answers) {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(new RegExp(`^Usage: svc ${command}( |$)`, 'm'));
@@ -71,23 +75,20 @@ describe('a sub-command', () => {
   test.each(['verify', 'export', 'import', 'backup'])(
     'journal %s has help of its own',
     async (word) => {
-      const answers = await Promise.all([
-        runSvc(['journal', word, '--help']),
-        runSvc(['help', 'journal', word]),
-      ]);
+      const answers = await inTurn(['journal', word, '--help'], ['help', 'journal', word]);
       for (const { code, stdout, stderr } of answers) {
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
         expect(stdout).toMatch(new RegExp(`^Usage: svc journal ${word} DIR`, 'm'));
       }
-      expect((await runSvc(['help', 'journal'])).stdout).toContain(`svc journal ${word}`);
+      expect((await runCommand(['help', 'journal'])).stdout).toContain(`svc journal ${word}`);
     },
   );
 
   test.each(['cancel', 'retry'])('timers %s has help of its own', async (word) => {
-    const { code, stdout, stderr } = await runSvc(['timers', word, '--help']);
+    const { code, stdout, stderr } = await runCommand(['timers', word, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^Usage: svc timers ${word} DIR OWNER NAME$`, 'm'));
-    expect((await runSvc(['help', 'timers'])).stdout).toContain(`svc timers ${word}`);
+    expect((await runCommand(['help', 'timers'])).stdout).toContain(`svc timers ${word}`);
   });
 
   test('is not meant where a folder of its name is written with its path', async () => {
@@ -116,7 +117,7 @@ describe('a word that was mistyped', () => {
     [['explain', 'svc_build_faild'], "Did you mean 'SVC_BUILD_FAILED'?"],
     [['build', 'a.ts', '-o', 'json'], '--json prints the report as JSON'],
   ])('is answered with what was meant: %j', async (args, suggestion) => {
-    const { code, stdout, stderr } = await runSvc(args);
+    const { code, stdout, stderr } = await runCommand(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(suggestion);
     expect(stderr).toMatch(/\[SVC_USAGE\]\n$/);
@@ -136,7 +137,7 @@ describe('a word that was mistyped', () => {
   });
 
   test('reaches a terminal without its control characters', async () => {
-    const { stderr } = await runSvc(['\u001b[31mred\u009b']);
+    const { stderr } = await runCommand(['\u001b[31mred\u009b']);
     expect(stderr).toContain(String.raw`there is no command '\u{1b}[31mred\u{9b}'`);
   });
 });
@@ -166,7 +167,7 @@ describe('svc explain', () => {
   });
 
   test('without a code lists all of them', async () => {
-    const { stdout } = await runSvc(['explain']);
+    const { stdout } = await runCommand(['explain']);
     expect(stdout.trimEnd().split('\n')).toEqual([...SVC_ERROR_CODES].toSorted());
   });
 });

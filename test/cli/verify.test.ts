@@ -1,10 +1,11 @@
-// svc verify as a process: its report about a module's folds, for a journal, a file of events, or generated events.
+// svc verify: its report about a module's folds, for a journal, a file of events, or generated events.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { append } from '../suites/journal-suite.ts';
+import { runCommand } from '../support/command-line.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { runSvc } from '../support/host-process.ts';
 import { scriptedJournal } from '../support/scripted-journal.ts';
@@ -29,10 +30,7 @@ async function shelve(dir: string, id: string, ...events: readonly string[]): Pr
   });
 }
 
-async function svcVerify(...args: readonly string[]) {
-  const env = { FORCE_COLOR: undefined, NO_COLOR: undefined };
-  return runSvc(['verify', ...args], { env });
-}
+const svcVerify = (...args: readonly string[]) => runCommand(['verify', ...args]);
 
 beforeAll(async () => {
   writeFileSync(impure, await compileFixture('impure'));
@@ -46,7 +44,10 @@ const line = (kind: string, event?: object) =>
 
 describe('svc verify', () => {
   test('of a journal names component, id, first event and place of what differs', async () => {
-    const { code, stdout, stderr } = await svcVerify(impure, '--data', data);
+    // A process of its own, without colours because its output is none of a terminal.
+    const { code, stdout, stderr } = await runSvc(['verify', impure, '--data', data], {
+      env: { FORCE_COLOR: undefined, NO_COLOR: undefined },
+    });
     expect(code).toBe(1);
     expect(stdout).toContain(
       'other-entities  shelf s2: another state from event 3 on, at number, when folded ',
