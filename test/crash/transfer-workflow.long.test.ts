@@ -1,5 +1,5 @@
 // The transfers of examples/08-transfer-workflow, with the process stopped at writes and syncs of the disk, one after the
-// other: every transfer ends, and no money is lost or doubled. SVC_TEST_WRITES=all stops it at all of them, otherwise at one in three, another one of
+// other: every transfer ends, and no money is lost or doubled. SVC_TEST_WRITES=all stops it at all of them, otherwise at one in six, another one of
 // which SVC_TEST_SEED begins with.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const WITHIN_MS = 60_000;
 /** Banks that run at the same time: each of them waits most of its time, for its starts, its timer and its disk. */
 const AT_ONCE = 4;
 const { SVC_TEST_WRITES: writes, SVC_TEST_SEED: seed = '0' } = process.env;
-const STEP = writes === 'all' ? 1 : 3;
+const STEP = writes === 'all' ? 1 : 6;
 /** So many operations that no run has them: they are counted, and none fails. */
 const NEVER = 1_000_000;
 

@@ -1,4 +1,5 @@
-// A crash at every operation of the disk while views are built and followed: they continue, and have the right rows.
+// A crash at operations of the disk while views are built and followed: they continue, and have the right rows. SVC_TEST_WRITES=all crashes at all
+// of them, otherwise at one in four, and SVC_TEST_SEED draws others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,9 @@ import { Random } from '../support/random.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const WORKLOAD = join(import.meta.dirname, '../support/crash/view-workload.ts');
-const SEED = 5;
+const { SVC_TEST_WRITES: writes, SVC_TEST_SEED: seed = '5' } = process.env;
+const SEED = Number(seed);
+const ONE_OF = writes === 'all' ? 1 : 4;
 
 const problem = faultDiskProblem();
 beforeEach((context) => context.skip(problem !== undefined, problem));
@@ -35,7 +38,7 @@ test('a crash at any write, sync, rename or removal leaves views that continue w
   const folder = mkdtempSync(join(scratch, 'crash-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const all = new CrashImages(readTrace(disk.tracePath), new Map(), random);
-  for (const { kind, after, files } of all.of(() => true)) {
+  for (const { kind, after, files } of all.of(() => random.below(ONE_OF) === 0)) {
     images[kind]++;
     const views = join(folder, 'views');
     rmSync(views, { recursive: true, force: true });
@@ -49,7 +52,7 @@ test('a crash at any write, sync, rename or removal leaves views that continue w
     }
   }
   expect(violations).toEqual([]);
-  for (const count of Object.values(images)) expect(count).toBeGreaterThan(20);
+  for (const count of Object.values(images)) expect(count).toBeGreaterThan(5);
   // A crash damages no file: each is continued where it was.
   expect(model.damaged).toBe(0);
 }, 400_000);

@@ -5,7 +5,7 @@ import { FlowTarget } from './flow-target.ts';
 import { HttpTarget } from './http-target.ts';
 import { ProcessTarget } from './process-target.ts';
 
-const { SVC_TEST_HISTORIES: count = '1200', SVC_TEST_SEED: seed = '1' } = process.env;
+const { SVC_TEST_HISTORIES: count = '400', SVC_TEST_SEED: seed = '1' } = process.env;
 /** More than a history takes on a busy machine. */
 const MS_PER_HISTORY = 5000;
 
