@@ -1,10 +1,11 @@
-// svc journal --events, verify, export, import and backup, as processes.
+// svc journal --events, verify, export, import and backup; as processes where a host, a signal or a pipe matters.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { append, recordOf } from '../suites/journal-suite.ts';
+import { runCommand } from '../support/command-line.ts';
 import { edit, fillJournal, TRACE } from '../support/damaged-journal.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
@@ -18,10 +19,7 @@ beforeAll(async () => {
   await fillJournal(data, 120, 6);
 });
 
-/** Runs the command with its output on a pipe, whatever the terminal of the tests is. */
-async function svcJournal(...args: readonly string[]) {
-  return runSvc(['journal', ...args], { env: { FORCE_COLOR: undefined, NO_COLOR: undefined } });
-}
+const svcJournal = (...args: readonly string[]) => runCommand(['journal', ...args]);
 
 async function damaged(): Promise<string> {
   const dir = temporaryFolder();
@@ -237,13 +235,13 @@ describe('svc journal verify', () => {
     const dir = temporaryFolder();
     await withJournal(dir, async (journal) => {
       expect(await append(journal, { component: 'c', id: 'i' }, recordOf(1))).toBeUndefined();
-      const { code, stdout, stderr } = await svcJournal('verify', dir);
+      const { code, stdout, stderr } = await runSvc(['journal', 'verify', dir]);
       expect({ code, stdout }).toEqual({
         code: 0,
         stdout: '1 record of 1 entity: all as it was written\n',
       });
       expect(stderr).toContain('--structure');
-      expect((await svcJournal('verify', dir, '--structure')).stderr).toBe('');
+      expect((await runSvc(['journal', 'verify', dir, '--structure'])).stderr).toBe('');
     });
   });
 });

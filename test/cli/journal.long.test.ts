@@ -1,4 +1,4 @@
-// svc journal as a process: its output for a folder, and that it sends no control characters to a terminal.
+// svc journal: its output for a folder, and that it sends no control characters to a terminal.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../model/entity.ts';
 import { append } from '../suites/journal-suite.ts';
-import { runSvc } from '../support/host-process.ts';
+import { runCommand, runCommands } from '../support/command-line.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { withJournal } from '../support/with-journal.ts';
 
@@ -30,11 +30,7 @@ async function fill(dir: string, histories: readonly History[]): Promise<void> {
   });
 }
 
-/** Runs the command with its output on a pipe, whatever the terminal of the tests is. */
-async function svcJournal(...args: readonly string[]) {
-  const env = { FORCE_COLOR: undefined, NO_COLOR: undefined };
-  return runSvc(['journal', ...args], { env });
-}
+const svcJournal = (...args: readonly string[]) => runCommand(['journal', ...args]);
 
 beforeAll(async () => {
   await fill(data, [
@@ -164,21 +160,22 @@ describe('svc journal', () => {
   test('gives a terminal nothing of an id, a manifest or an event to obey', async () => {
     // oxlint-disable-next-line no-control-regex -- they are what is looked for
     const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
-    const answers = await Promise.all([
-      svcJournal(data, 'cart'),
-      svcJournal(data, 'cart', '-o', 'names'),
-      svcJournal(data, 'cart', '-o', 'json'),
-      svcJournal(data, 'cart', HOSTILE),
-      svcJournal(data, 'cart', HOSTILE, '-o', 'json'),
-      svcJournal(data, HOSTILE),
-      svcJournal(data, 'cart', `${HOSTILE}!`),
-    ]);
+    const asked = [
+      ['cart'],
+      ['cart', '-o', 'names'],
+      ['cart', '-o', 'json'],
+      ['cart', HOSTILE],
+      ['cart', HOSTILE, '-o', 'json'],
+      [HOSTILE],
+      ['cart', `${HOSTILE}!`],
+    ];
+    const answers = await runCommands(asked.map((words) => ['journal', data, ...words]));
     for (const { stdout, stderr } of answers) expect(stdout + stderr).not.toMatch(controls);
     const [, , entities, , events] = answers;
-    expect(JSON.parse(entities.stdout)).toMatchObject({ entities: [{ id: HOSTILE }, {}, {}] });
-    expect(JSON.parse(events.stdout)).toMatchObject({ records: [{ event: { a: '\u009b2J' } }] });
+    expect(JSON.parse(entities!.stdout)).toMatchObject({ entities: [{ id: HOSTILE }, {}, {}] });
+    expect(JSON.parse(events!.stdout)).toMatchObject({ records: [{ event: { a: '\u009b2J' } }] });
     // The number appears as it is stored, so a reader with larger numbers gets the exact value.
-    expect(events.stdout).toContain('"n":12345678901234567890');
+    expect(events!.stdout).toContain('"n":12345678901234567890');
   });
 
   test('shows an event that is no JSON as text', async () => {

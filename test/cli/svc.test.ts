@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../cli/package.json' with { type: 'json' };
 import { SVC_ERROR_CODES } from '../../kit/svc-error.ts';
-import { type CommandEnded, runCommand } from '../support/command-line.ts';
+import { runCommand, runCommands } from '../support/command-line.ts';
 import { runSvc } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -23,13 +23,6 @@ function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
-}
-
-/** Runs commands one after the other. */
-async function inTurn(...commands: readonly (readonly string[])[]): Promise<CommandEnded[]> {
-  const ended: CommandEnded[] = [];
-  for (const args of commands) ended.push(await runCommand(args));
-  return ended;
 }
 
 describe('svc', () => {
@@ -62,7 +55,11 @@ describe('svc', () => {
     'completion',
     'version',
   ])('%s --help says how it is used', async (command) => {
-    const answers = await inTurn([command, '--help'], [command, 'x', '-h'], ['help', command]);
+    const answers = await runCommands([
+      [command, '--help'],
+      [command, 'x', '-h'],
+      ['help', command],
+    ]);
     for (const { code, stdout, stderr } of answers) {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(new RegExp(`^Usage: svc ${command}( |$)`, 'm'));
@@ -75,7 +72,10 @@ describe('a sub-command', () => {
   test.each(['verify', 'export', 'import', 'backup'])(
     'journal %s has help of its own',
     async (word) => {
-      const answers = await inTurn(['journal', word, '--help'], ['help', 'journal', word]);
+      const answers = await runCommands([
+        ['journal', word, '--help'],
+        ['help', 'journal', word],
+      ]);
       for (const { code, stdout, stderr } of answers) {
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
         expect(stdout).toMatch(new RegExp(`^Usage: svc journal ${word} DIR`, 'm'));

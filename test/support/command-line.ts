@@ -36,3 +36,13 @@ export async function runCommand(args: readonly string[]): Promise<CommandEnded>
     isRunning = false;
   }
 }
+
+/** Runs commands one after the other. */
+export async function runCommands(
+  commands: readonly (readonly string[])[],
+): Promise<CommandEnded[]> {
+  const ended: CommandEnded[] = [];
+  // oxlint-disable-next-line no-await-in-loop -- one at a time
+  for (const args of commands) ended.push(await runCommand(args));
+  return ended;
+}
