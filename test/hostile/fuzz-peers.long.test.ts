@@ -11,7 +11,7 @@ import {
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SEED = 2026;
-const INPUTS = 10_000;
+const INPUTS = 4_000;
 const notTested = notTestedWithoutServers(...DIFFERENT_SERVERS);
 
 test.skipIf(notTested !== undefined)(

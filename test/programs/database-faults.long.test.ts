@@ -14,7 +14,8 @@ import { TcpFaultProxy } from '../support/tcp-fault-proxy.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const module = join(temporaryFolderOfFile(), 'shopping-cart.wasm');
-const KILLS = 5;
+const KILLS = 3;
+const CUTS = 5;
 /** Requests that are answered before a fault, and after it. */
 const BEFORE = 60;
 const AFTER = 40;
@@ -106,7 +107,7 @@ test('a server that stops answering for longer than the lease stops queries, and
 }, 180_000);
 
 test('connections that are cut, refused, or let no answer through lose nothing that was answered', async () => {
-  for (let cut = 0; cut < 10; cut++)
+  for (let cut = 0; cut < CUTS; cut++)
     await under(async () => {
       proxy.reset();
     });

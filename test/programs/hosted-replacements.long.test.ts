@@ -5,7 +5,7 @@ import { installedWebServer } from '../support/installed-services.ts';
 import { ServiceInstallation } from '../support/service-installation.ts';
 import { WatchedRoutes } from '../support/watched-routes.ts';
 
-const REPLACEMENTS = 3;
+const REPLACEMENTS = 2;
 const INSTANCES = 2;
 
 interface Server {

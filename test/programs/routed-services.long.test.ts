@@ -4,7 +4,7 @@ import { observeState } from '../../kit/state-file.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { COUNTER, RoutedMachine } from '../support/gateway/routed-machine.ts';
 
-const REPLACEMENTS = 10;
+const REPLACEMENTS = 5;
 const POSTS_PER_SECOND = 100;
 /** So few that the gateway can hold all of them while a control plane starts on a busy machine. */
 const HELD_PER_SECOND = 10;

@@ -14,6 +14,7 @@ import {
 } from '../support/standby-instances.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+const HANDOVERS = 6;
 const modules = standbyModules();
 
 test('no request fails while instances replace one another, by a stop and by a kill', async () => {
@@ -32,7 +33,7 @@ test('no request fails while instances replace one another, by a stop and by a k
     }
   };
   const allAnswered = Promise.all(['b', 'c', 'd', 'e'].map(client));
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < HANDOVERS; round++) {
     const next = startStandby(folder, modules.counter);
     await untilPhase(next, 'prepared');
     await front.hold();

@@ -8,7 +8,7 @@ import { histories, type Incident } from '../model-suite/histories.ts';
 import { runHistories, type Target } from '../model-suite/history-fleet.ts';
 import { ProcessTarget } from '../model-suite/process-target.ts';
 
-const { SVC_TEST_KILLS: kills = '24', SVC_TEST_SEED: seed = '1' } = process.env;
+const { SVC_TEST_KILLS: kills = '12', SVC_TEST_SEED: seed = '1' } = process.env;
 const SIDE_BY_SIDE = 6;
 /** One in each round of the histories. */
 const KILLS_PER_FLEET = 6;

@@ -1,9 +1,9 @@
-// The orchestrator of one machine gets to what is desired, wherever it, the router or an instance was killed: 20 changes by their seeds. `npm run
+// The orchestrator of one machine gets to what is desired, wherever it, the router or an instance was killed: 12 changes by their seeds. `npm run
 // convergence` tries 500.
 import { expect, test } from 'vitest';
 import { ConvergenceTrial, type TrialResult } from './convergence-trial.ts';
 
-const CHANGES = Number(process.env['SVC_TEST_CHANGES'] ?? 20);
+const CHANGES = Number(process.env['SVC_TEST_CHANGES'] ?? 12);
 const FIRST = Number(process.env['SVC_TEST_SEED'] ?? 1);
 /** Changes of one machine. The next one begins with an empty folder. */
 const OF_A_MACHINE = 20;
