@@ -1,15 +1,15 @@
 // Measurement (e): the time from the start of the process to the first answer, compared with the bare server.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { median, type Measurement, type Pace } from './report.ts';
+import { firstRound, median, type Measurement, type Pace } from './report.ts';
 import { benchModule, startBareFastify, startSvc, type Service } from './service.ts';
 
-export async function measureColdStart({ starts }: Pace): Promise<Measurement[]> {
+export async function measureColdStart(pace: Pace): Promise<Measurement[]> {
   const module = await benchModule();
   try {
     const figures: { svc: number; bare: number }[] = [];
     // The first start fills Node's cache of compiled sources, like the first start after an installation.
-    for (let round = -1; round < starts; round++) {
+    for (let round = firstRound(pace); round < pace.starts; round++) {
       const figure = {
         svc: await firstAnswerMs(() => startSvc(module.file, join(module.folder, `data-${round}`))),
         bare: await firstAnswerMs(startBareFastify),

@@ -4,13 +4,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcProcess } from '../test/support/host-process.ts';
-import { median, type Measurement, type Pace } from './report.ts';
+import { firstRound, median, type Measurement, type Pace } from './report.ts';
 
 const SERVED = /compiled in ([\d.]+) (m?s), served ([\d.]+) (m?s) after/g;
 /** Pause between two requests for the new route, in milliseconds. */
 const LOOK_AGAIN_MS = 1;
 
-export async function measureDevLoop({ starts }: Pace): Promise<Measurement[]> {
+export async function measureDevLoop(pace: Pace): Promise<Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const project = join(folder, 'counter');
   cpSync(
@@ -26,16 +26,17 @@ export async function measureDevLoop({ starts }: Pace): Promise<Measurement[]> {
   try {
     const url = await dev.listening();
     const figures: { served: number; compiled: number }[] = [];
+    const first = firstRound(pace);
     // Round -1 warms the compiler, and is not measured.
-    for (let round = -1; round < starts; round++) {
+    for (let round = first; round < pace.starts; round++) {
       const route = `/round-${round + 1}`;
       writeFileSync(
         entry,
         `${source}\n@endpoint("${route}") @access("local") class Round { @get("") get(): i32 { return 1; } }\nregister<Round>();\n`,
       );
       await answers(`${url}${route}`);
-      // The log has one report of the start, and one of each round; the rounds begin at -1.
-      await dev.logged(new RegExp(`(${SERVED.source}[^]*){${round + 3}}`));
+      // The log has one report of the start, and one of each round.
+      await dev.logged(new RegExp(`(${SERVED.source}[^]*){${round - first + 2}}`));
       const last = [...dev.stderr.matchAll(SERVED)].at(-1);
       const [, built, builtUnit, after, afterUnit] = last ?? [];
       const figure = { served: inMs(after, afterUnit), compiled: inMs(built, builtUnit) };

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { firstAnswerMs } from './cold-start.ts';
 import { withJournal } from './filled-journal.ts';
 import { residentMib } from './memory.ts';
-import { median, type Measurement, type Pace } from './report.ts';
+import { firstRound, median, type Measurement, type Pace } from './report.ts';
 import { benchModule, type Service, startSvc } from './service.ts';
 import { setPending } from './timed-engine.ts';
 
@@ -17,7 +17,7 @@ const LATER_MS_AIM = 50;
 
 export async function measurePendingTimers(
   wanted: ReadonlySet<string>,
-  { starts, warmUpSeconds }: Pace,
+  pace: Pace,
   pending: number,
 ): Promise<Measurement[]> {
   const module = await benchModule();
@@ -34,7 +34,7 @@ export async function measurePendingTimers(
     const beside = 'a journal without timers';
     const measured: Measurement[] = [];
     if (wanted.has('w')) {
-      const settleMs = warmUpSeconds > 0 ? SETTLE_MS : 0;
+      const settleMs = pace.warmUpSeconds > 0 ? SETTLE_MS : 0;
       const [svc, other] = [
         await residentAfterStart(start.many, settleMs),
         await residentAfterStart(start.none, settleMs),
@@ -53,7 +53,7 @@ export async function measurePendingTimers(
     if (wanted.has('w2')) {
       const figures: { many: number; none: number }[] = [];
       // The first start fills Node's cache of compiled sources.
-      for (let round = -1; round < starts; round++) {
+      for (let round = firstRound(pace); round < pace.starts; round++) {
         const figure = {
           many: await firstAnswerMs(start.many),
           none: await firstAnswerMs(start.none),

@@ -41,6 +41,11 @@ export interface BenchReport {
   readonly measurements: readonly Measurement[];
 }
 
+/** Returns the number of the first round: -1 if a round that is not measured comes first, as a warm-up. */
+export function firstRound({ warmUpSeconds }: Pace): number {
+  return warmUpSeconds > 0 ? -1 : 0;
+}
+
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
