@@ -68,8 +68,13 @@ export async function runToEnd(
   });
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
   const ended = once(child, 'close') as Promise<[number | null]>;
-  const [code] = await within(END_SECONDS, () => `the end of the host:\n${stderr}`, ended);
-  return { code, stdout, stderr, dataFolder };
+  try {
+    const [code] = await within(END_SECONDS, () => `the end of the host:\n${stderr}`, ended);
+    return { code, stdout, stderr, dataFolder };
+  } finally {
+    // One that does not end in time would slow down those that follow.
+    child.kill('SIGKILL');
+  }
 }
 
 export class HostileHost {
