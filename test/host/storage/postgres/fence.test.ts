@@ -260,6 +260,8 @@ describe('a head that is before the last record of its slice', () => {
       {
         limits: { bytesMax: 0 },
         timerLimits: TIMER_LIMITS_DEFAULT,
+        fingerprint: '',
+        isExclusive: true,
         series: new JournalSeries(),
       },
     );

@@ -93,7 +93,13 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     const open = () =>
       openPostgresJournal(
         { kind: 'postgres', source: journals.database.source },
-        { limits: { bytesMax: 8 * MIB }, timerLimits: TIMER_LIMITS_DEFAULT, series },
+        {
+          limits: { bytesMax: 8 * MIB },
+          timerLimits: TIMER_LIMITS_DEFAULT,
+          fingerprint: '',
+          isExclusive: true,
+          series,
+        },
       );
     const full = await open();
     expect(series.read().bytes).toBeGreaterThan(8 * MIB);
