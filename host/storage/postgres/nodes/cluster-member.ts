@@ -200,12 +200,10 @@ export class ClusterMember implements ClusterMembership {
     this.#version = rows.version;
     heads.advance(rows.heads.entries());
     this.#assign(ownersOf(rows, self));
-    const others = rows.nodes.filter(({ number, status }) => number !== self && status !== 'Down');
-    if (others.length > 0)
-      this.#lookAtEnd(Math.min(...others.map(({ leaseLeftMs }) => leaseLeftMs)));
-    const nodes = rows.nodes.map(({ leaseLeftMs: _, ...node }): ClusterNode => node);
-    if (JSON.stringify(nodes) === JSON.stringify(this.#nodes)) return;
-    this.#nodes = nodes;
+    for (const [index, { number, status }] of rows.nodes.entries())
+      if (number !== self && status !== 'Down') this.#lookAtEnd(rows.leasesLeftMs[index]!);
+    if (JSON.stringify(rows.nodes) === JSON.stringify(this.#nodes)) return;
+    this.#nodes = rows.nodes;
     for (const listener of this.#nodesListeners) listener();
   }
 

@@ -4,18 +4,15 @@ import { SvcError } from '@svc/kit/svc-error';
 import { type ClusterNode, NOBODY, type NodeStatus } from '../../cluster-nodes.ts';
 import type { DatabaseSession, Statement } from '../database-session.ts';
 
-export interface ClusterNodeRow extends ClusterNode {
-  /** How long its lease still lasts, in milliseconds; 0 or less: it has ended. */
-  readonly leaseLeftMs: number;
-}
-
 export interface ClusterRows {
   /** Raised by each change of nodes and owners. */
   readonly version: number;
   /** For so long nothing is taken from a node, in milliseconds. */
   readonly pauseMs: number;
   /** In the order in which they joined. */
-  readonly nodes: readonly ClusterNodeRow[];
+  readonly nodes: readonly ClusterNode[];
+  /** Indexed as `nodes`: how long the lease of each still lasts, in milliseconds; 0 or less: it has ended. */
+  readonly leasesLeftMs: readonly number[];
   /** Indexed by slice: the number of its owner, which may be no node any more; NOBODY: it was given up. */
   readonly owners: readonly number[];
   /** Indexed by slice: the number of its last record. */
@@ -67,10 +64,11 @@ export async function readCluster(session: DatabaseSession, isFinal = false): Pr
   ];
   if (owners.length !== SLICE_COUNT) throw missingSlices(owners.length, session.shown);
   const rows = JSON.parse(nodes ?? '[]') as readonly NodeJson[];
-  return { version, pauseMs, nodes: rows.map(nodeOf), owners, heads };
+  const leasesLeftMs = rows.map((row) => row.lease_left_ms);
+  return { version, pauseMs, nodes: rows.map(nodeOf), leasesLeftMs, owners, heads };
 }
 
-function nodeOf(row: NodeJson): ClusterNodeRow {
+function nodeOf(row: NodeJson): ClusterNode {
   const { number, uid, status, machine, host, port, version, fingerprint } = row;
   return {
     number,
@@ -82,7 +80,6 @@ function nodeOf(row: NodeJson): ClusterNodeRow {
     version,
     fingerprint,
     joinedMs: row.joined_ms,
-    leaseLeftMs: row.lease_left_ms,
   };
 }
 

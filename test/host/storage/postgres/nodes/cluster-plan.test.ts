@@ -1,11 +1,12 @@
 // What a node does after a look: it takes what is free or dead and for it, and hands over what is for others.
 import { describe, expect, test } from 'vitest';
-import { NOBODY, type NodeStatus } from '../../../../../host/storage/cluster-nodes.ts';
+import {
+  type ClusterNode,
+  NOBODY,
+  type NodeStatus,
+} from '../../../../../host/storage/cluster-nodes.ts';
 import { ownersOf, planOf } from '../../../../../host/storage/postgres/nodes/cluster-plan.ts';
-import type {
-  ClusterNodeRow,
-  ClusterRows,
-} from '../../../../../host/storage/postgres/nodes/cluster-rows.ts';
+import type { ClusterRows } from '../../../../../host/storage/postgres/nodes/cluster-rows.ts';
 import { SliceShares } from '../../../../../host/storage/postgres/nodes/slice-shares.ts';
 import { SLICE_COUNT } from '../../../../../model/slice.ts';
 
@@ -13,7 +14,7 @@ const SLICES = Array.from({ length: SLICE_COUNT }, (_, slice) => slice);
 /** Number of a node whose row was removed. */
 const REMOVED = 99;
 
-function node(number: number, status: NodeStatus = 'Up'): ClusterNodeRow {
+function node(number: number, status: NodeStatus = 'Up'): ClusterNode {
   return {
     number,
     uid: `uid-${number}`,
@@ -23,18 +24,17 @@ function node(number: number, status: NodeStatus = 'Up'): ClusterNodeRow {
     version: '1.0.0',
     fingerprint: 'a',
     joinedMs: number,
-    leaseLeftMs: status === 'Down' ? 0 : 5_000,
   };
 }
 
 /** `owner` owns all slices. */
-function rows(owner: number, nodes: readonly ClusterNodeRow[], pauseMs = 0): ClusterRows {
-  const heads = SLICES.map(() => 0);
-  return { version: 1, pauseMs, nodes, owners: SLICES.map(() => owner), heads };
+function rows(owner: number, nodes: readonly ClusterNode[], pauseMs = 0): ClusterRows {
+  const owners = SLICES.map(() => owner);
+  return { version: 1, pauseMs, nodes, leasesLeftMs: [], owners, heads: [] };
 }
 
 /** The slices that are for a node. */
-function sharesOf(number: number, nodes: readonly ClusterNodeRow[]): readonly number[] {
+function sharesOf(number: number, nodes: readonly ClusterNode[]): readonly number[] {
   const shares = new SliceShares(nodes);
   return SLICES.filter((slice) => shares.takerOf(slice) === number);
 }
