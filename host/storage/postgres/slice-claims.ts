@@ -203,9 +203,9 @@ export class SliceClaims {
     const known = this.#claims.get(slice);
     if (known === undefined) return;
     const isBack = epoch < known.epoch || head < known.head || commits < known.commits;
-    const isAhead = head > known.head || commits > known.commits;
+    const hasMore = head > known.head || commits > known.commits;
     // After a connection was lost, a group of this user may be stored that it does not know of.
-    const isForeign = epoch === known.epoch && isAhead && this.#valid.has(slice);
+    const isForeign = epoch === known.epoch && hasMore && this.#valid.has(slice);
     if (isBack || isForeign) throw regressed(slice, known, { epoch, head });
   }
 
