@@ -1,5 +1,6 @@
 // TcpFaultProxy is between a client and a server, and fails as a network does: connections are reset, refused, or stay open and let
 // nothing through, in one direction or in both; or everything comes later.
+import { once } from 'node:events';
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 
 interface Pair {
@@ -17,12 +18,15 @@ export class TcpFaultProxy {
   /** Number of connections that were made. */
   connections = 0;
 
-  /** Listens on a free port of 127.0.0.1, and leads to the given port there. */
-  static async to(port: number): Promise<TcpFaultProxy> {
+  /** Leads to the given port of 127.0.0.1. Listens on a free port there, or on the address `listened`. */
+  static async to(
+    port: number,
+    listened: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 0 },
+  ): Promise<TcpFaultProxy> {
     const proxy = new TcpFaultProxy(port);
-    await new Promise<void>((resolve) => {
-      proxy.#server.listen(0, '127.0.0.1', resolve);
-    });
+    const listening = once(proxy.#server, 'listening');
+    proxy.#server.listen(listened);
+    await listening;
     return proxy;
   }
 

@@ -79,6 +79,14 @@ export class ClusterLoad {
     this.#clients.set(node, new NodeClient(url));
   }
 
+  /** Number of requests that have ended without an answer that can be relied on. */
+  get failedCount(): number {
+    let count = 0;
+    for (const [label, requests] of this.counts)
+      if (label !== '200' && label !== '422') count += requests;
+    return count;
+  }
+
   /** Resolves once so many further requests were answered. Rejects if the load ends before. */
   async answered(count: number): Promise<void> {
     const enough = Promise.withResolvers<void>();

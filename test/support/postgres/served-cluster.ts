@@ -1,5 +1,5 @@
-// ServedCluster is a service with several nodes: deployed `svc run` processes with a database, each with a connection to it that can be
-// cut, and with a management server.
+// ServedCluster is a service with several nodes: deployed `svc run` processes with a database, each with a management server.
+// The connections of a node to the database, and those of other nodes to it, can be cut.
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../free-ports.ts';
@@ -18,7 +18,13 @@ export interface ServedNode {
   readonly management: string;
   /** Leads to the database. */
   readonly database: TcpFaultProxy;
+  /** Leads the other nodes to this one. */
+  readonly remoting: TcpFaultProxy;
+  readonly remotingPort: number;
 }
+
+/** The host by which other nodes reach a node: its proxy listens on the same port as the node, at another loopback address. */
+const ADVERTISED_HOST = '127.0.0.2';
 
 interface Member {
   readonly node: string;
@@ -29,7 +35,7 @@ export class ServedCluster {
   readonly served: ServedDatabase;
   readonly #server: PostgresServer;
   readonly #scratch: string;
-  readonly #nodes: ServedNode[] = [];
+  readonly #nodes: Omit<ServedNode, 'url'>[] = [];
 
   /** `scratch`: a folder for the data folders of the processes. */
   static async of(server: PostgresServer, module: string, scratch: string): Promise<ServedCluster> {
@@ -49,27 +55,41 @@ export class ServedCluster {
     const url = new URL(this.served.database.url);
     url.port = String(database.port);
     const folder = mkdtempSync(join(this.#scratch, 'url-'));
-    const [port, remoting] = await freePorts(2);
+    const [port, remotingPort] = (await freePorts(2)) as [number, number];
+    const remoting = await TcpFaultProxy.to(remotingPort, {
+      host: ADVERTISED_HOST,
+      port: remotingPort,
+    });
     const svc = this.served.start({
       deployed: true,
       source: urlFile(folder, name, url.href),
       settings: [
         'svc.management.host=127.0.0.1',
         `svc.management.port=${port}`,
-        `svc.remoting.port=${remoting}`,
+        `svc.remoting.port=${remotingPort}`,
+        `svc.remoting.advertised-host=${ADVERTISED_HOST}`,
         ...settings,
       ],
     });
     const management = `http://127.0.0.1:${port}`;
-    const node = { name, svc, url: await svc.listening(), management, database };
+    const node = { name, svc, management, database, remoting, remotingPort };
     this.#nodes.push(node);
-    return node;
+    return { ...node, url: await svc.listening() };
   }
 
   /** Resolves with the members of the cluster as a node names them, in the order in which they joined. */
   async members({ management }: ServedNode): Promise<readonly Member[]> {
     const answer = await fetch(`${management}/cluster/members`);
     return ((await answer.json()) as { members: readonly Member[] }).members;
+  }
+
+  /** Resolves with the number of a node in the cluster; undefined: it is no member, or does not serve yet. */
+  async numberOf({ remotingPort }: Pick<ServedNode, 'remotingPort'>): Promise<number | undefined> {
+    const [row] = await this.served.database.sql(
+      `SELECT number::int FROM svc.node WHERE port = $1 AND lease_until > clock_timestamp() ORDER BY number DESC`,
+      [remotingPort],
+    );
+    return row?.['number'] as number | undefined;
   }
 
   /** Returns how many slices each node owns, in descending order, without those that own none. */
@@ -83,6 +103,8 @@ export class ServedCluster {
   /** Ends what is left. */
   async close(): Promise<void> {
     await Promise.all(this.#nodes.map(({ svc }) => svc.end('SIGKILL')));
-    await Promise.all(this.#nodes.map(({ database }) => database.close()));
+    await Promise.all(
+      this.#nodes.flatMap(({ database, remoting }) => [database.close(), remoting.close()]),
+    );
   }
 }
