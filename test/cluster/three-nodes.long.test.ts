@@ -12,7 +12,9 @@ import type { TcpFaultProxy } from '../support/tcp-fault-proxy.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
-const SOON = { timeout: 60_000, interval: 50 };
+const SOON = { timeout: 120_000, interval: 100 };
+/** Ends a test that waits in vain. */
+const TIMEOUT_MS = 600_000;
 /** Ends a load whose faults never end. */
 const REQUESTS_MAX = 100_000;
 /** Requests that are answered between two faults. */
@@ -108,32 +110,40 @@ async function check(): Promise<void> {
   expect(nodes.map(({ svc }) => svc.child.exitCode)).toEqual([null, null, null]);
 }
 
-test('nodes are killed, and others are started for them', async () => {
-  for (let kill = 0; kill < 2; kill++) {
-    await load.answered(BETWEEN);
-    const [index, { svc }] = drawn();
-    await svc.end('SIGKILL');
-    await takenOver();
-    await load.answered(BETWEEN);
-    await replace(index);
-    await shared();
-  }
-  await check();
-}, 300_000);
+test(
+  'nodes are killed, and others are started for them',
+  async () => {
+    for (let kill = 0; kill < 2; kill++) {
+      await load.answered(BETWEEN);
+      const [index, { svc }] = drawn();
+      await svc.end('SIGKILL');
+      await takenOver();
+      await load.answered(BETWEEN);
+      await replace(index);
+      await shared();
+    }
+    await check();
+  },
+  TIMEOUT_MS,
+);
 
-test('a node that was stopped for longer than its lease answers nothing stale, and joins again by itself', async () => {
-  await load.answered(BETWEEN);
-  const [, node] = drawn();
-  const number = await cluster.numberOf(node);
-  node.svc.child.kill('SIGSTOP');
-  await takenOver();
-  // Requests wait at the stopped node, while others change the entities that it has owned.
-  await load.answered(BETWEEN);
-  node.svc.child.kill('SIGCONT');
-  await shared();
-  expect(await cluster.numberOf(node)).toBeGreaterThan(number!);
-  await check();
-}, 300_000);
+test(
+  'a node that was stopped for longer than its lease answers nothing stale, and joins again by itself',
+  async () => {
+    await load.answered(BETWEEN);
+    const [, node] = drawn();
+    const number = await cluster.numberOf(node);
+    node.svc.child.kill('SIGSTOP');
+    await takenOver();
+    // Requests wait at the stopped node, while others change the entities that it has owned.
+    await load.answered(BETWEEN);
+    node.svc.child.kill('SIGCONT');
+    await shared();
+    expect(await cluster.numberOf(node)).toBeGreaterThan(number!);
+    await check();
+  },
+  TIMEOUT_MS,
+);
 
 test.each<
   [name: string, cut: (proxy: TcpFaultProxy) => void, heal: (proxy: TcpFaultProxy) => void]
@@ -160,55 +170,67 @@ test.each<
   300_000,
 );
 
-test('connections between nodes are reset, refused, and let nothing through', async () => {
-  for (let cut = 0; cut < 5; cut++) {
+test(
+  'connections between nodes are reset, refused, and let nothing through',
+  async () => {
+    for (let cut = 0; cut < 5; cut++) {
+      await load.answered(BETWEEN);
+      for (const { remoting } of nodes) remoting.reset();
+    }
     await load.answered(BETWEEN);
-    for (const { remoting } of nodes) remoting.reset();
-  }
-  await load.answered(BETWEEN);
-  const [, { remoting: refusing }] = drawn();
-  refusing.refuse();
-  await seen('503', 10);
-  refusing.accept();
-  await load.answered(BETWEEN);
-  for (const [hold, release] of [
-    ['holdRequests', 'letRequestsThrough'],
-    ['holdAnswers', 'letAnswersThrough'],
-  ] as const) {
-    const [, { remoting }] = drawn();
-    const failed = load.failedCount;
-    remoting[hold]();
-    await expect.poll(() => load.failedCount, SOON).toBeGreaterThan(failed + 10);
-    remoting[release]();
+    const [, { remoting: refusing }] = drawn();
+    refusing.refuse();
+    await seen('503', 10);
+    refusing.accept();
     await load.answered(BETWEEN);
-  }
-  // Nobody loses its membership because of others.
-  await shared();
-  await check();
-}, 300_000);
-
-test('nodes are restarted one after the other, and no request fails that goes to the others', async () => {
-  for (const [index, { name, svc }] of [...nodes.entries()]) {
-    await load.answered(BETWEEN);
-    load.setUrl(name, nodes[(index + 1) % nodes.length]!.url);
-    expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
-    await takenOver();
-    await replace(index);
+    for (const [hold, release] of [
+      ['holdRequests', 'letRequestsThrough'],
+      ['holdAnswers', 'letAnswersThrough'],
+    ] as const) {
+      const [, { remoting }] = drawn();
+      const failed = load.failedCount;
+      remoting[hold]();
+      await expect.poll(() => load.failedCount, SOON).toBeGreaterThan(failed + 10);
+      remoting[release]();
+      await load.answered(BETWEEN);
+    }
+    // Nobody loses its membership because of others.
     await shared();
-  }
-  const failed = [...load.counts.keys()].filter((status) => /^5/.test(status));
-  expect(failed, `seed ${SEED}`).toEqual([]);
-  await check();
-}, 300_000);
+    await check();
+  },
+  TIMEOUT_MS,
+);
 
-test('the database is killed and shut down under all nodes', async () => {
-  for (const end of ['kill', 'immediate', 'fast'] as const) {
-    await load.answered(BETWEEN);
-    await (end === 'kill' ? server.kill() : server.shutDown(end));
-    await seen('503', 30);
-    for (const node of nodes) expect(await statusOf(node, '/alive')).toBe(200);
-    await server.restart();
-    await shared();
-  }
-  await check();
-}, 300_000);
+test(
+  'nodes are restarted one after the other, and no request fails that goes to the others',
+  async () => {
+    for (const [index, { name, svc }] of [...nodes.entries()]) {
+      await load.answered(BETWEEN);
+      load.setUrl(name, nodes[(index + 1) % nodes.length]!.url);
+      expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
+      await takenOver();
+      await replace(index);
+      await shared();
+    }
+    const failed = [...load.counts.keys()].filter((status) => /^5/.test(status));
+    expect(failed, `seed ${SEED}`).toEqual([]);
+    await check();
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'the database is killed and shut down under all nodes',
+  async () => {
+    for (const end of ['kill', 'immediate', 'fast'] as const) {
+      await load.answered(BETWEEN);
+      await (end === 'kill' ? server.kill() : server.shutDown(end));
+      await seen('503', 30);
+      for (const node of nodes) expect(await statusOf(node, '/alive')).toBe(200);
+      await server.restart();
+      await shared();
+    }
+    await check();
+  },
+  TIMEOUT_MS,
+);
