@@ -42,6 +42,7 @@ async function management(): Promise<string> {
   } as unknown as ServiceView);
   onTestFinished(async () => part.close());
   await part.listen({ host: '127.0.0.1', port: 0 });
+  part.served();
   return `http://127.0.0.1:${String(log[0]!.fields!['port'])}`;
 }
 

@@ -67,8 +67,9 @@ test(
     };
     const add = (amount: number) =>
       answer('/counters/a', { method: 'POST', body: JSON.stringify({ amount }) });
-    const serves = (version: number) =>
-      expect.poll(() => answer('/counters/a/version'), SOON).toBe(`200 ${version}`);
+    const serves = async (version: number) => {
+      await expect.poll(() => answer('/counters/a/version'), SOON).toBe(`200 ${version}`);
+    };
 
     const dev = start();
     url = await dev.listening();

@@ -31,6 +31,8 @@ const ofAda = (limit: number, cursor?: string) => ({
   cursor,
 });
 
+const rows = (...cents: number[]) => cents.map((n) => `{"customer":"ada","cents":${n}}`);
+
 describe('views in a database', () => {
   test('are listed and queried beside their service, and after it', async () => {
     const { storage, location, inspection } = await emptyDatabase();
@@ -43,7 +45,6 @@ describe('views in a database', () => {
       .poll(() => inspection.list(), SOON)
       .toMatchObject([{ status: live, sources: ['order'], queries: ['of-customer', 'all'] }]);
     const page = await inspection.find(ofAda(3));
-    const rows = (...cents: number[]) => cents.map((n) => `{"customer":"ada","cents":${n}}`);
     expect(page).toMatchObject({ rows: rows(5, 4, 3) });
     const next = 'rows' in page ? page.cursor : undefined;
     expect(await inspection.find(ofAda(3, next))).toMatchObject({ rows: rows(2, 1) });

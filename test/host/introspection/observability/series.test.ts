@@ -244,6 +244,7 @@ test('the timers, by their states', () => {
     'svc_timer_firings_total{outcome="retried"} 7',
     'svc_timer_firings_total{outcome="dead"} 4',
     'svc_timer_firings_total{outcome="gone"} 4',
+    'svc_timer_firings_total{outcome="moved"} 5',
     'svc_timer_firings_total{outcome="unavailable"} 11',
   ]);
 });
