@@ -9,7 +9,7 @@ import type {
   Statement,
 } from '../../host/storage/postgres/database-session.ts';
 import { migrateJournal } from '../../host/storage/postgres/migration.ts';
-import { SLICE_COUNT, sliceOf } from '@svc/model/slice.ts';
+import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
 import type { FreshDatabase } from '../../test/support/postgres/fresh-database.ts';
 import { entityOf } from '../counter-engine.ts';
 

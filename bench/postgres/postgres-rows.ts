@@ -1,12 +1,12 @@
 // Measurements (ea), (eb), (ed) and (ee): the journal in PostgreSQL, on a server of the benchmark's own that writes through to the disk.
 import { availableParallelism } from 'node:os';
-import { TIMER_LIMITS_DEFAULT } from '@svc/model/timer-limits.ts';
+import { TIMER_LIMITS_DEFAULT } from '@svc/model/timer-limits';
 import { attachJournal, leasesOf } from '../../host/storage/journal-connection.ts';
 import { journalInDatabase } from '../../host/storage/journal-location.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
 import type { DatabaseSource } from '../../host/storage/postgres/database-source.ts';
 import { openPostgresJournal } from '../../host/storage/postgres/opened-postgres.ts';
-import { SLICE_COUNT } from '@svc/model/slice.ts';
+import { SLICE_COUNT } from '@svc/model/slice';
 import { urlFile } from '../../test/support/postgres/fresh-database.ts';
 import { missingServer } from '../../test/support/postgres/postgres-programs.ts';
 import { PostgresServer } from '../../test/support/postgres/postgres-server.ts';
@@ -143,6 +143,8 @@ async function withEngine<T>(
   const opened = await openPostgresJournal(journalInDatabase(source), {
     limits: { bytesMax: 0 },
     timerLimits: TIMER_LIMITS_DEFAULT,
+    fingerprint: 'bench',
+    isExclusive: true,
     series: new JournalSeries(),
   });
   try {
