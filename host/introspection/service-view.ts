@@ -6,7 +6,7 @@ import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { AddressNames } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import type { ViewStatus } from '@svc/model/view-status';
-import type { ClusterState } from './management/cluster-members.ts';
+import type { ClusterState } from '../storage/cluster-nodes.ts';
 import { type MetricsParts, MetricsSource } from './metrics-source.ts';
 import type { ObservabilityLimits } from './observability/observability-limits.ts';
 import type { ServiceShards } from './service-shards.ts';

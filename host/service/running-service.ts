@@ -125,11 +125,9 @@ export class RunningService {
         this.#ended.reject(failure);
       },
     });
-    this.#cluster = new ServiceCluster({
-      remoting: settings.remoting,
-      journal: this.#journal.opened,
-      leaveMs: settings.sections.supervisor.stopGraceMs,
-    });
+    const { stopGraceMs: leaveMs } = settings.sections.supervisor;
+    const { opened } = this.#journal;
+    this.#cluster = new ServiceCluster({ remoting: settings.remoting, journal: opened, leaveMs });
     this.#views = this.#makeViews();
     this.#viewStatuses = followedViews({
       reports: () => this.#views.report(),

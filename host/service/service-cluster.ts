@@ -5,9 +5,8 @@
 // Invariant: events are delivered to consumers only of slices that this instance owns. Their delivery pauses before slices are handed
 // over, and begins again some moments after the last change.
 import type { Phase } from '@svc/kit/phases';
-import type { ClusterState } from '../introspection/management/cluster-members.ts';
 import type { Supervisor } from '../shards/supervisor.ts';
-import type { ClusterMembership, ClusterNode } from '../storage/cluster-nodes.ts';
+import type { ClusterMembership, ClusterNode, ClusterState } from '../storage/cluster-nodes.ts';
 import type { OpenedJournal } from '../storage/opened-journal.ts';
 import type { ConsumerDispatch } from './consumer-dispatch.ts';
 import type { RemotingSettings } from './remoting-settings.ts';

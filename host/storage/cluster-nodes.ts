@@ -31,6 +31,16 @@ export interface ClusterNode {
   readonly joinedMs: number;
 }
 
+/** A cluster of several nodes, as one of them sees it. */
+export interface ClusterState {
+  /** Number of this node; NOBODY while it is not a member. */
+  readonly self: number;
+  /** In the order in which they joined. */
+  readonly nodes: readonly ClusterNode[];
+  /** Numbers of the nodes that this one cannot reach. */
+  readonly unreachable: ReadonlySet<number>;
+}
+
 /** The cluster for the thread that has opened the journal. */
 export interface ClusterMembership {
   /** Id of the cluster, which is that of the journal. */

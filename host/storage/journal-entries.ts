@@ -1,5 +1,5 @@
 // JournalEntry is a piece of a whole journal, in a form that every kind of journal has: what an export is made of, and what is copied
-// from one journal to another. The entries of a journal come in this order: consumers, lanes, timers, records in the one order that
+// from one journal to another. The entries of a journal come in this order: consumers, lanes, timers, records in the commit order that
 // tools show, replies, modules.
 import type { JournalRecord } from '@svc/model/entity';
 import type { StoredConsumer, StoredLane } from '../engine/needs/consumers.ts';

@@ -15,6 +15,7 @@ import { SKIPS_MAX, type SkippedEvent, type ViewStore } from '../engine/needs/vi
 import { faultReason } from '@svc/model/fault-reason';
 import { GuestFault } from '@svc/model/guest-fault';
 import type { ViewLimits } from '@svc/model/view-limits';
+import { FailurePauses } from './failure-pauses.ts';
 import type { FoldedView } from './folded-view.ts';
 import { formerRows } from './former-rows.ts';
 import type { SharedView } from './shared-view.ts';
@@ -23,9 +24,6 @@ import { type FollowLimits, ViewFollower } from './view-follower.ts';
 import type { ViewChange, ViewProblem } from './view-report.ts';
 import { watchView } from './watched-view.ts';
 import { type StoppedAt, ViewStopped } from './view-stopped.ts';
-
-const PAUSE_MIN_MS = 1_000;
-const PAUSE_MAX_MS = 60_000;
 
 export interface ProjectedView {
   readonly folded: FoldedView;
@@ -367,29 +365,6 @@ export class ViewProjector {
       const cancel = (this.#needs.after ?? after)(pauseMs, end);
       signal.addEventListener('abort', end);
     });
-  }
-}
-
-/** Pauses that double while failures follow one another. */
-class FailurePauses {
-  #pauseMs = PAUSE_MIN_MS;
-  #lastReason: string | undefined;
-
-  /** `isNew`: the failure is another one than the last. */
-  next(reason: string): { readonly pauseMs: number; readonly isNew: boolean } {
-    const pauseMs = this.#pauseMs;
-    const isNew = reason !== this.#lastReason;
-    this.#lastReason = reason;
-    this.#pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
-    return { pauseMs, isNew };
-  }
-
-  /** Called when there was no failure. Returns whether there was one before. */
-  ended(): boolean {
-    const hadFailed = this.#lastReason !== undefined;
-    this.#pauseMs = PAUSE_MIN_MS;
-    this.#lastReason = undefined;
-    return hadFailed;
   }
 }
 

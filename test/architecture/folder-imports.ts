@@ -90,6 +90,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/http/answers.ts',
     'host/runtime-version.ts',
     'host/shards',
+    'host/storage/cluster-nodes.ts',
     'host/system.ts',
   ],
   'host/dev': [
@@ -130,6 +131,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'host/storage/postgres': [
     'host/engine/needs',
+    // A node names the version of the runtime.
+    'host/runtime-version.ts',
+    'host/storage/cluster-nodes.ts',
     'host/storage/journal-contents.ts',
     'host/storage/journal-end.ts',
     'host/storage/journal-entries.ts',

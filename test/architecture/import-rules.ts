@@ -34,6 +34,7 @@ const WIRING = new Set([
 /** Types of values that are passed between adapters without knowledge of the journal or the hosting behind them. */
 const PASSED_ON = new Set([
   'host/hosting/guest-source.ts',
+  'host/storage/cluster-nodes.ts',
   'host/storage/journal-connection.ts',
   'host/storage/journal-location.ts',
 ]);

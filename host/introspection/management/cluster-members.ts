@@ -1,6 +1,6 @@
 // ClusterMembers: the nodes of a service's cluster and their status, as `GET /cluster/members` shows them. An instance whose journal
 // is in a folder is a cluster of one, which it forms at its start and leaves at its stop.
-import type { ClusterNode, NodeStatus } from '../../storage/cluster-nodes.ts';
+import type { ClusterState, NodeStatus } from '../../storage/cluster-nodes.ts';
 
 /** Port in the name of a node that takes no calls of others (contract, document 2, ports). */
 const REMOTING_PORT = 17_355;
@@ -23,16 +23,6 @@ export interface ClusterMembers {
   readonly members: readonly ClusterMember[];
   /** Names of those members that the answering node cannot reach. */
   readonly unreachable: readonly string[];
-}
-
-/** A cluster of several nodes, as one of them sees it. */
-export interface ClusterState {
-  /** Number of this node; that of no node while it is not a member. */
-  readonly self: number;
-  /** In the order in which they joined. */
-  readonly nodes: readonly ClusterNode[];
-  /** Numbers of the nodes that this one cannot reach. */
-  readonly unreachable: ReadonlySet<number>;
 }
 
 export class SingleNode {

@@ -1,4 +1,4 @@
-// CommitOrder is the one order in which tools show the records of a journal in a database: by the number of the transaction that has
+// CommitOrder is the order in which tools show the records of a journal in a database: by the number of the transaction that has
 // stored them, then by slice, then by the number in the slice. A copied journal keeps the order that it had: each record has a number
 // of a range that transactions do not reach, and comes before those that were stored in the database itself.
 //
@@ -11,7 +11,7 @@ import type { Parameter, Row, Statement } from '../database-session.ts';
 
 /** Number of the first record of a copied journal, less 1. Transactions of PostgreSQL are numbered from 3 on. */
 const COPIED = 2n ** 63n;
-/** What is subtracted from the positions of copied records, so that they are less than every transaction, and still safe integers. */
+/** Number that is subtracted from the positions of copied records, so that they are less than every transaction, and still safe integers. */
 const COPIED_LESS = 2 ** 52;
 /** Keys that are asked for at once, divided among the slices; least and greatest number of those of a slice. */
 const KEYS_AT_ONCE = 65_536;
@@ -27,7 +27,7 @@ const KEYS = {
   ) n ORDER BY w.slice, n.off`,
 };
 const HEADS = { name: 'tool-heads', text: 'SELECT slice, head FROM svc.slice WHERE head > 0' };
-/** Of each slice, the transaction that has stored its record of a number. */
+/** Reads for each slice the transaction that has stored its record of a number. */
 const TRANSACTIONS = {
   name: 'tool-transactions',
   text: `SELECT w.slice, j.tx::text FROM unnest($1::int2[], $2::int8[]) AS w(slice, off)

@@ -4,7 +4,7 @@
 // Invariants
 // - Until the copy is complete, its format is one that no service opens. All of it is on disk before it gets its format.
 // - Of two copies into one database, the one that has begun last goes on: each write locks the row of the journal and compares its id.
-// - Records have the numbers that say where they are in the one order, so that an export of the copy is that of the original.
+// - Records have the numbers that say where they are in the commit order, so that an export of the copy is that of the original.
 import { randomUUID } from 'node:crypto';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';

@@ -52,7 +52,7 @@ async function* work(moment: JournalMoment): AsyncGenerator<JournalEntry, void> 
 }
 
 /**
- * Returns the position of each consumer in the one order: that of the last record before the first one that it has not settled. Events
+ * Returns the position of each consumer in the commit order: that of the last record before the first one that it has not settled. Events
  * after it that it has settled in other slices are delivered again.
  */
 async function consumerPositions(moment: JournalMoment): Promise<ReadonlyMap<string, number>> {

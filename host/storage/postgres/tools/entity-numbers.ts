@@ -16,7 +16,7 @@ const ENTITIES = {
   UNION ALL SELECT NULL, NULL, count(*) FROM e`,
 };
 
-/** What a part of the slices has. */
+/** Contents of a part of the slices. */
 export interface CheckedEntities {
   readonly count: number;
   /** Entities whose numbers have a hole. */

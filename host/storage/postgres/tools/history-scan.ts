@@ -16,7 +16,7 @@ const PAGE_RECORDS = 1_024;
 /** Bytes of events after which a page ends. */
 const PAGE_BYTES = READ_UNITS_MAX;
 
-/** Of each entity, no more is read than a page may have. */
+/** The scan reads no more of an entity than a page may have. */
 const HISTORIES = {
   name: 'tool-histories',
   text: `SELECT j.nth, ${READABLE_COLUMNS} FROM (
