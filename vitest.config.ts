@@ -22,6 +22,7 @@ const SHARED_FOLDERS: readonly string[] = [
   'docs',
   'forward',
   'gateway',
+  'guest-sdk',
   'host',
   'http1',
   'identity',
@@ -50,6 +51,8 @@ const ALONE = [
   'test/console/server/service-call.test.ts',
   // Measures the memory of its process.
   'test/host/http/unsent-memory.test.ts',
+  // The test kit as its users have it: each file in a process of its own.
+  'test/guest-sdk/testing/**/*.test.ts',
   // Counts the sockets of its process.
   'test/http1/connections/server-ends.test.ts',
 ];
