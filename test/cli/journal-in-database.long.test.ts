@@ -82,7 +82,7 @@ test('the commands that read a journal work on a database beside its service', a
     const on = (journal: string) =>
       command.includes('') ? command.map((word) => word || journal) : [...command, journal];
     // oxlint-disable-next-line no-await-in-loop -- one after the other
-    const [shown, copied] = [await svc(...on(here)), await svc(...on(there))];
+    const [shown, copied] = await Promise.all([svc(...on(here)), svc(...on(there))]);
     expect(shown.replaceAll(here, there)).toBe(copied);
   }
 

@@ -5,7 +5,7 @@ import {
   journalIn,
   journalInDatabase,
 } from '../../../../../host/storage/journal-location.ts';
-import { verifyJournal } from '../../../../../host/storage/journal-tools.ts';
+import { exportJournal, verifyJournal } from '../../../../../host/storage/journal-tools.ts';
 import { sliceOf } from '../../../../../model/slice.ts';
 import { fullJournal } from '../../../../support/full-journal.ts';
 import { copied, exported, findingsIn } from '../../../../support/journal-tools.ts';
@@ -128,4 +128,18 @@ test.each([
 test('an export names damage, and is not that of a journal', async () => {
   await database.sql(`UPDATE svc.journal SET trace = 'other' WHERE ${E0} AND seq = 3`);
   await expect(exported(location)).rejects.toThrow('it is not what was written');
+});
+
+test('an export and a verification keep no transaction open while they read records', async () => {
+  const open = `SELECT count(*)::int FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND (xact_start IS NOT NULL OR backend_xmin IS NOT NULL)`;
+  const connected = 'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()';
+  for (const entries of [exportJournal(location), verifyJournal(location, { structure: false })])
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    for await (const entry of entries) {
+      if (entry.kind !== 'record' && entry.kind !== 'progress') continue;
+      expect(await database.sql(open)).toEqual([{ count: 0 }]);
+      expect(await database.sql(connected)).toEqual([{ count: 2 }]);
+      break;
+    }
 });
