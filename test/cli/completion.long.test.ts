@@ -143,7 +143,7 @@ describe.skipIf(!has('bash'))('bash', () => {
   test('offers the files of the kind that a place takes, and folders to look into', () => {
     expect(inBash('svc build ')).toEqual(['bin', 'data', 'my entry.ts']);
     expect(inBash('svc run ')).toEqual(['a.wasm', 'bin', 'data']);
-    const subcommands = ['backup', 'export', 'import', 'verify'];
+    const subcommands = ['backup', 'copy', 'export', 'import', 'verify'];
     expect(inBash('svc journal ')).toEqual(['bin', 'data', ...subcommands].toSorted());
     expect(inBash('svc journal backup ')).toEqual(['bin', 'data']);
     expect(inBash('svc journal backup data ')).toEqual(['bin', 'data']);
@@ -183,7 +183,7 @@ describe.skipIf(!has('fish'))('fish', () => {
   test('offers the files of the kind that a place takes first', () => {
     expect(inFish('svc build ')[0]).toBe('my entry.ts');
     expect(inFish('svc run ')[0]).toBe('a.wasm');
-    const subcommands = ['backup', 'export', 'import', 'verify'];
+    const subcommands = ['backup', 'copy', 'export', 'import', 'verify'];
     expect(inFish('svc journal ').toSorted()).toEqual(['bin/', 'data/', ...subcommands].toSorted());
     expect(inFish('svc journal backup data ').toSorted()).toEqual(['bin/', 'data/']);
   });
@@ -192,7 +192,7 @@ describe.skipIf(!has('fish'))('fish', () => {
 describe.skipIf(!has('zsh'))('zsh', () => {
   test.each([
     ['svc bui', 'svc build'],
-    ['svc ', 'journal*-- show what a data folder holds'],
+    ['svc ', 'journal*-- show what a journal holds'],
     ['svc build m', 'svc build my*entry.ts'],
     ['svc run a', 'svc run a.wasm'],
     ['svc inspect a.wasm -o j', 'svc inspect a.wasm -o json'],

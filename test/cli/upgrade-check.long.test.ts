@@ -118,7 +118,7 @@ describe('svc upgrade-check', () => {
     const { code, stdout, stderr } = await check(first, '--data', damaged);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^unsafe: 1 record of 1 entity,/m);
-    expect(stderr).toMatch(/record-damaged\. Restore the data folder .*\[SVC_UPGRADE_UNSAFE\]\n$/);
+    expect(stderr).toMatch(/record-damaged\. Restore the journal .*\[SVC_UPGRADE_UNSAFE\]\n$/);
   });
 
   test('names entities, and shows nothing harmful', async () => {
@@ -134,7 +134,7 @@ describe('svc upgrade-check', () => {
   });
 
   test.each([
-    [[second], 'upgrade-check takes the data folder'],
+    [[second], 'upgrade-check takes the journal'],
     [
       ['--data', data],
       'upgrade-check takes the new version: NEW.wasm, --program NEW.ts, --process ADDRESS',
