@@ -176,7 +176,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
       ...node,
       connect,
       onRenewed: (renewal) => this.#member.renewed(renewal),
-      onJoined: () => this.#member.look(),
+      onReturned: () => this.#member.look(),
     });
     this.#member = new ClusterMember({
       ...node,

@@ -19,8 +19,8 @@ export interface NodeKeeperNeeds extends Pick<NodeConnectionNeeds, 'connect' | '
   readonly table: SliceTable;
   /** Called after each renewal. */
   readonly onRenewed: (renewal: Renewal) => void;
-  /** Called once this node has joined again, and owns nothing yet. */
-  readonly onJoined: () => void;
+  /** Called when nodes and owners have to be looked at: this node has joined again, or is connected again, maybe to another server. */
+  readonly onReturned: () => void;
 }
 
 /** The pause between attempts to join while a node has to be removed first, whose lease has ended, in milliseconds. */
@@ -38,7 +38,13 @@ export class NodeKeeper {
 
   constructor(needs: NodeKeeperNeeds) {
     this.#needs = needs;
-    this.#connection = new NodeConnection(needs);
+    this.#connection = new NodeConnection({
+      ...needs,
+      prepare: () => {
+        if (needs.table.self !== NOBODY) needs.onReturned();
+        return Promise.resolve();
+      },
+    });
   }
 
   /** Resolves once another node has the journal alone: this one never writes again. */
@@ -127,7 +133,7 @@ export class NodeKeeper {
     try {
       if (!(await this.#join())) return;
       this.#failure = undefined;
-      this.#needs.onJoined();
+      this.#needs.onReturned();
     } catch (error) {
       this.#failure = error as SvcError;
       const { membership, shown } = this.#needs;
