@@ -146,6 +146,8 @@ async function withEngine<T>(
     fingerprint: 'bench',
     isExclusive: true,
     series: new JournalSeries(),
+    fingerprint: 'bench',
+    isExclusive: true,
   });
   try {
     opened.noteModule({ fingerprint: 'bench', descriptor: '{}', timeMs: Date.now() });
