@@ -16,7 +16,6 @@ import { Random } from '../support/random.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
-const TIMEOUT_MS = 600_000;
 /** The orders' slices belong to all nodes, with a chance that leaves no doubt. */
 const ORDERS = Array.from({ length: 12 }, (_, index) => `order-${index}`);
 /** Placements of an order before the first fault, and between two. */
@@ -159,70 +158,64 @@ async function storedOrders(cluster: ServedCluster): Promise<ReadonlyMap<string,
   return orders;
 }
 
-test(
-  'each event is consumed once and in order, timers fire once, and rows are complete at every node',
-  async () => {
-    const cluster = await ServedCluster.of(server, module, temporaryFolder());
-    onTestFinished(() => cluster.close());
-    const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => cluster.start(name)));
-    await expect.poll(async () => (await cluster.shares()).at(2), SOON).toBeGreaterThan(250);
-    const over = new AbortController();
-    onTestFinished(() => over.abort());
-    const orders = new Orders([a!, b!, c!], new Random(SEED), over.signal);
-    const running = orders.run();
-    const placed = async (): Promise<void> => {
-      const enough = new Map([...orders.placed].map(([id, number]) => [id, number + BETWEEN]));
-      const isEnough = () => ORDERS.every((id) => orders.placed.get(id)! >= enough.get(id)!);
-      await Promise.race([expect.poll(isEnough, SOON).toBe(true), running]);
-    };
+test('each event is consumed once and in order, timers fire once, and rows are complete at every node', async () => {
+  const cluster = await ServedCluster.of(server, module, temporaryFolder());
+  onTestFinished(() => cluster.close());
+  const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => cluster.start(name)));
+  await expect.poll(async () => (await cluster.shares()).at(2), SOON).toBeGreaterThan(250);
+  const over = new AbortController();
+  onTestFinished(() => over.abort());
+  const orders = new Orders([a!, b!, c!], new Random(SEED), over.signal);
+  const running = orders.run();
+  const placed = async (): Promise<void> => {
+    const enough = new Map([...orders.placed].map(([id, number]) => [id, number + BETWEEN]));
+    const isEnough = () => ORDERS.every((id) => orders.placed.get(id)! >= enough.get(id)!);
+    await Promise.race([expect.poll(isEnough, SOON).toBe(true), running]);
+  };
 
-    await placed();
-    await b!.svc.end('SIGKILL');
-    orders.live = [a!, c!];
-    await placed();
-    const d = await cluster.start('d');
-    orders.live = [a!, c!, d];
-    await expect.poll(async () => (await cluster.shares()).at(2), SOON).toBeGreaterThan(250);
-    await placed();
-    orders.live = [a!, d];
-    expect(await c!.svc.end('SIGTERM')).toMatchObject({ code: 0 });
-    await placed();
-    orders.end();
-    await running;
-    expect(orders.readElsewhere).toBeGreaterThan(0);
+  await placed();
+  await b!.svc.end('SIGKILL');
+  orders.live = [a!, c!];
+  await placed();
+  const d = await cluster.start('d');
+  orders.live = [a!, c!, d];
+  await expect.poll(async () => (await cluster.shares()).at(2), SOON).toBeGreaterThan(250);
+  await placed();
+  orders.live = [a!, d];
+  expect(await c!.svc.end('SIGTERM')).toMatchObject({ code: 0 });
+  await placed();
+  orders.end();
+  await running;
+  expect(orders.readElsewhere).toBeGreaterThan(0);
 
-    // The recurring timers tick until they are cancelled.
-    await expect
-      .poll(async () => [...(await storedOrders(cluster)).values()].every(hasTicked), SOON)
-      .toBe(true);
-    for (const id of ORDERS) await orders.quiet(id);
-    const state = async () => {
-      const [timers] = await cluster.served.database.sql(
-        'SELECT count(next_ms)::int AS pending FROM svc.timer',
-      );
-      const all = [...(await storedOrders(cluster)).values()];
-      return {
-        pending: timers!['pending'] as number,
-        open: all.reduce((sum, { open }) => sum + open.size, 0),
-        unnoted: all.reduce((sum, { unnoted }) => sum + unnoted, 0),
-      };
-    };
-    await expect.poll(state, SOON).toEqual({ pending: 0, open: 0, unnoted: 0 });
-    const stored = await storedOrders(cluster);
-    const numbers = [...stored.values()].flatMap(({ placed: all }) => [...all]);
+  // The recurring timers tick until they are cancelled.
+  await expect
+    .poll(async () => [...(await storedOrders(cluster)).values()].every(hasTicked), SOON)
+    .toBe(true);
+  for (const id of ORDERS) await orders.quiet(id);
+  const state = async () => {
     const [timers] = await cluster.served.database.sql(
-      'SELECT count(*)::int AS dead FROM svc.timer',
+      'SELECT count(next_ms)::int AS pending FROM svc.timer',
     );
-    expect(timers!['dead']).toBe(numbers.filter(isDoomed).length);
-    for (const [id, number] of orders.placed)
-      expect([id, stored.get(id)!.placed.size]).toEqual([id, number]);
-    const { position } = await orders.place(ORDERS[0]!, 1);
-    const counts = new Map([...stored].map(([id, order]) => [id, order.counts]));
-    for (const node of [a!, d]) expect(await orders.rows(node, position)).toEqual(counts);
-    await cluster.served.checkNumbers();
-  },
-  TIMEOUT_MS,
-);
+    const all = [...(await storedOrders(cluster)).values()];
+    return {
+      pending: timers!['pending'] as number,
+      open: all.reduce((sum, { open }) => sum + open.size, 0),
+      unnoted: all.reduce((sum, { unnoted }) => sum + unnoted, 0),
+    };
+  };
+  await expect.poll(state, SOON).toEqual({ pending: 0, open: 0, unnoted: 0 });
+  const stored = await storedOrders(cluster);
+  const numbers = [...stored.values()].flatMap(({ placed: all }) => [...all]);
+  const [timers] = await cluster.served.database.sql('SELECT count(*)::int AS dead FROM svc.timer');
+  expect(timers!['dead']).toBe(numbers.filter(isDoomed).length);
+  for (const [id, number] of orders.placed)
+    expect([id, stored.get(id)!.placed.size]).toEqual([id, number]);
+  const { position } = await orders.place(ORDERS[0]!, 1);
+  const counts = new Map([...stored].map(([id, order]) => [id, order.counts]));
+  for (const node of [a!, d]) expect(await orders.rows(node, position)).toEqual(counts);
+  await cluster.served.checkNumbers();
+}, 600_000);
 
 function hasTicked({ counts }: StoredOrder): boolean {
   return counts.ticks > 0;

@@ -13,8 +13,6 @@ import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-fol
 
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 const SOON = { timeout: 120_000, interval: 100 };
-/** Ends a test that waits in vain. */
-const TIMEOUT_MS = 600_000;
 /** Ends a load whose faults never end. */
 const REQUESTS_MAX = 100_000;
 /** Requests that are answered between two faults. */
@@ -41,16 +39,20 @@ beforeEach(async () => {
   onTestFinished(() => cluster.close());
   nodes = await Promise.all(['a', 'b', 'c'].map((name) => cluster.start(name)));
   await shared();
+});
+
+/** Starts the load. `timeoutMs`: callers of a node that hangs turn to another one then. */
+async function begin(timeoutMs = 30_000): Promise<void> {
   load = new ClusterLoad({
     nodes: Object.fromEntries(nodes.map(({ name, url }) => [name, url])),
     seed: SEED,
     requestsMax: REQUESTS_MAX,
     callers: 12,
-    // Callers of a node that hangs turn to another one.
-    timeoutMs: 5_000,
+    timeoutMs,
   });
   onTestFinished(() => load.close());
-});
+  await load.answered(BETWEEN);
+}
 
 /** Resolves once each of the three nodes has its share, and says that it is ready. */
 async function shared(): Promise<void> {
@@ -110,127 +112,107 @@ async function check(): Promise<void> {
   expect(nodes.map(({ svc }) => svc.child.exitCode)).toEqual([null, null, null]);
 }
 
-test(
-  'nodes are killed, and others are started for them',
-  async () => {
-    for (let kill = 0; kill < 2; kill++) {
-      await load.answered(BETWEEN);
-      const [index, { svc }] = drawn();
-      await svc.end('SIGKILL');
-      await takenOver();
-      await load.answered(BETWEEN);
-      await replace(index);
-      await shared();
-    }
-    await check();
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  'a node that was stopped for longer than its lease answers nothing stale, and joins again by itself',
-  async () => {
-    await load.answered(BETWEEN);
-    const [, node] = drawn();
-    const number = await cluster.numberOf(node);
-    node.svc.child.kill('SIGSTOP');
+test('nodes are killed, and others are started for them', async () => {
+  await begin();
+  for (let kill = 0; kill < 2; kill++) {
+    const [index, { svc }] = drawn();
+    await svc.end('SIGKILL');
     await takenOver();
-    // Requests wait at the stopped node, while others change the entities that it has owned.
     await load.answered(BETWEEN);
-    node.svc.child.kill('SIGCONT');
+    await replace(index);
     await shared();
-    expect(await cluster.numberOf(node)).toBeGreaterThan(number!);
-    await check();
-  },
-  TIMEOUT_MS,
-);
+  }
+  await check();
+}, 600_000);
 
-test.each<
-  [name: string, cut: (proxy: TcpFaultProxy) => void, heal: (proxy: TcpFaultProxy) => void]
->([
-  ['whose connections are refused', (proxy) => proxy.refuse(), (proxy) => proxy.accept()],
-  ['that gets no answer', (proxy) => proxy.holdAnswers(), (proxy) => proxy.letAnswersThrough()],
-  ['that can send nothing', (proxy) => proxy.holdRequests(), (proxy) => proxy.letRequestsThrough()],
-])(
-  'a node %s by the database stays alive, and joins again by itself',
-  async (_, cut, heal) => {
-    await load.answered(BETWEEN);
+test('a node that was stopped for longer than its lease answers nothing stale, and joins again by itself', async () => {
+  await begin(5_000);
+  const [, node] = drawn();
+  const number = await cluster.numberOf(node);
+  node.svc.child.kill('SIGSTOP');
+  await takenOver();
+  // Requests wait at the stopped node, while others change the entities that it has owned.
+  await load.answered(BETWEEN);
+  node.svc.child.kill('SIGCONT');
+  await shared();
+  expect(await cluster.numberOf(node)).toBeGreaterThan(number!);
+  await check();
+}, 600_000);
+
+test.each([
+  { name: 'whose connections are refused', cut: 'refuse', heal: 'accept' },
+  { name: 'that gets no answer', cut: 'holdAnswers', heal: 'letAnswersThrough' },
+  { name: 'that can send nothing', cut: 'holdRequests', heal: 'letRequestsThrough' },
+] as const)(
+  'a node $name stays alive without the database, and joins again',
+  async (fault) => {
+    await begin();
     const [, node] = drawn();
     const number = await cluster.numberOf(node);
-    cut(node.database);
+    node.database[fault.cut]();
     await takenOver();
     await expect.poll(() => statusOf(node, '/ready'), SOON).toBe(503);
     expect(await statusOf(node, '/alive')).toBe(200);
     await load.answered(BETWEEN);
-    heal(node.database);
+    node.database[fault.heal]();
     await shared();
     expect(await cluster.numberOf(node)).toBeGreaterThan(number!);
     await check();
   },
-  300_000,
+  600_000,
 );
 
-test(
-  'connections between nodes are reset, refused, and let nothing through',
-  async () => {
-    for (let cut = 0; cut < 5; cut++) {
-      await load.answered(BETWEEN);
-      for (const { remoting } of nodes) remoting.reset();
-    }
+test('connections between nodes are reset, refused, and let nothing through', async () => {
+  await begin(5_000);
+  for (let cut = 0; cut < 5; cut++) {
     await load.answered(BETWEEN);
-    const [, { remoting: refusing }] = drawn();
-    refusing.refuse();
-    await seen('503', 10);
-    refusing.accept();
+    for (const { remoting } of nodes) remoting.reset();
+  }
+  await load.answered(BETWEEN);
+  const [, { remoting: refusing }] = drawn();
+  refusing.refuse();
+  await seen('503', 10);
+  refusing.accept();
+  await load.answered(BETWEEN);
+  for (const [hold, release] of [
+    ['holdRequests', 'letRequestsThrough'],
+    ['holdAnswers', 'letAnswersThrough'],
+  ] as const) {
+    const [, { remoting }] = drawn();
+    const failed = load.failedCount;
+    remoting[hold]();
+    await expect.poll(() => load.failedCount, SOON).toBeGreaterThan(failed + 10);
+    remoting[release]();
     await load.answered(BETWEEN);
-    for (const [hold, release] of [
-      ['holdRequests', 'letRequestsThrough'],
-      ['holdAnswers', 'letAnswersThrough'],
-    ] as const) {
-      const [, { remoting }] = drawn();
-      const failed = load.failedCount;
-      remoting[hold]();
-      await expect.poll(() => load.failedCount, SOON).toBeGreaterThan(failed + 10);
-      remoting[release]();
-      await load.answered(BETWEEN);
-    }
-    // Nobody loses its membership because of others.
+  }
+  // Nobody loses its membership because of others.
+  await shared();
+  await check();
+}, 600_000);
+
+test('nodes are restarted one after the other, and no request fails that goes to the others', async () => {
+  await begin();
+  for (const [index, { name, svc }] of [...nodes.entries()]) {
+    await load.answered(BETWEEN);
+    load.setUrl(name, nodes[(index + 1) % nodes.length]!.url);
+    expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
+    await takenOver();
+    await replace(index);
     await shared();
-    await check();
-  },
-  TIMEOUT_MS,
-);
+  }
+  expect(load.failedCount, `seed ${SEED}: ${JSON.stringify([...load.counts])}`).toBe(0);
+  await check();
+}, 600_000);
 
-test(
-  'nodes are restarted one after the other, and no request fails that goes to the others',
-  async () => {
-    for (const [index, { name, svc }] of [...nodes.entries()]) {
-      await load.answered(BETWEEN);
-      load.setUrl(name, nodes[(index + 1) % nodes.length]!.url);
-      expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
-      await takenOver();
-      await replace(index);
-      await shared();
-    }
-    const failed = [...load.counts.keys()].filter((status) => /^5/.test(status));
-    expect(failed, `seed ${SEED}`).toEqual([]);
-    await check();
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  'the database is killed and shut down under all nodes',
-  async () => {
-    for (const end of ['kill', 'immediate', 'fast'] as const) {
-      await load.answered(BETWEEN);
-      await (end === 'kill' ? server.kill() : server.shutDown(end));
-      await seen('503', 30);
-      for (const node of nodes) expect(await statusOf(node, '/alive')).toBe(200);
-      await server.restart();
-      await shared();
-    }
-    await check();
-  },
-  TIMEOUT_MS,
-);
+test('the database is killed and shut down under all nodes', async () => {
+  await begin();
+  for (const end of ['kill', 'immediate', 'fast'] as const) {
+    await load.answered(BETWEEN);
+    await (end === 'kill' ? server.kill() : server.shutDown(end));
+    await seen('503', 30);
+    for (const node of nodes) expect(await statusOf(node, '/alive')).toBe(200);
+    await server.restart();
+    await shared();
+  }
+  await check();
+}, 600_000);

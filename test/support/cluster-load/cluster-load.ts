@@ -73,9 +73,9 @@ export class ClusterLoad {
     this.#ended = Promise.all(running).then(() => undefined);
   }
 
-  /** Sets the URL of a node, such as one that was started again. Connections to the former URL close. */
+  /** Sets the URL of a node, such as one that was started again. Requests in flight at the former URL end. */
   setUrl(node: string, url: string): void {
-    this.#clients.get(node)?.close();
+    this.#clients.get(node)?.retire();
     this.#clients.set(node, new NodeClient(url));
   }
 

@@ -27,6 +27,8 @@ type Judged = Pick<Result, 'outcome' | 'label' | 'unexpected'>;
 export class NodeClient {
   readonly #url: string;
   readonly #agent = new Agent({ keepAlive: true });
+  #asked = 0;
+  #isRetired = false;
 
   constructor(url: string) {
     this.#url = url;
@@ -35,8 +37,17 @@ export class NodeClient {
   /** Resolves with the result, whatever happens. A request without an answer within the time is given up: its outcome is unknown. */
   async ask(operation: Operation, timeoutMs: number): Promise<Result> {
     const startMs = performance.now();
+    this.#asked++;
     const judged = await this.#send(operation, timeoutMs);
+    this.#asked--;
+    if (this.#isRetired) this.retire();
     return { startMs, endMs: performance.now(), ...judged };
+  }
+
+  /** Closes the connections once the requests in flight have ended. None follows. */
+  retire(): void {
+    this.#isRetired = true;
+    if (this.#asked === 0) this.close();
   }
 
   close(): void {
