@@ -143,8 +143,6 @@ async function withEngine<T>(
   const opened = await openPostgresJournal(journalInDatabase(source), {
     limits: { bytesMax: 0 },
     timerLimits: TIMER_LIMITS_DEFAULT,
-    fingerprint: 'bench',
-    isExclusive: true,
     series: new JournalSeries(),
     fingerprint: 'bench',
     isExclusive: true,
