@@ -49,14 +49,6 @@ export class RemotingServer {
     this.#bytes = new RemotingBytes(options.bounds);
     this.#served = new ServedUnits(this.#bytes.bounds.servedUnitsMax);
     this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
-    // The system refuses a connection, for example because it has no file descriptor left.
-    this.#server.on('error', (error: NodeJS.ErrnoException) =>
-      options.log({
-        level: 'error',
-        message: 'a connection of another node could not be accepted',
-        fields: { reason: error.code ?? error.message },
-      }),
-    );
   }
 
   /** Number of connections whose handshake is done. */
@@ -75,8 +67,17 @@ export class RemotingServer {
   }
 
   /** Listens, and resolves with the actual address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
-  listen(address: ListenAddress, words: ListenWords): Promise<ListenAddress> {
-    return listen(this.#server, address, words);
+  async listen(address: ListenAddress, words: ListenWords): Promise<ListenAddress> {
+    const bound = await listen(this.#server, address, words);
+    // The system refuses a connection, for example because it has no file descriptor left.
+    this.#server.on('error', (error: NodeJS.ErrnoException) =>
+      this.#options.log({
+        level: 'error',
+        message: 'a connection of another node could not be accepted',
+        fields: { reason: error.code ?? error.message },
+      }),
+    );
+    return bound;
   }
 
   /** Reports to all connected nodes that owners of slices have changed. */

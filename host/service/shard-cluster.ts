@@ -23,7 +23,7 @@ const RELEASE_MS = 300;
 /** Interval at which it is reported which nodes cannot be reached, in milliseconds. */
 const UNREACHABLE_MS = 1_000;
 const WORDS = {
-  server: 'for the other instances of the service',
+  server: 'the server for the other instances of the service',
   settings: { host: 'svc.remoting.host', port: 'svc.remoting.port' },
 };
 
