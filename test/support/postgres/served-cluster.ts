@@ -1,8 +1,9 @@
 // ServedCluster is a service with several nodes: deployed `svc run` processes with a database, each with a management server.
 // The connections of a node to the database, and those of other nodes to it, can be cut.
+import { randomInt } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePorts } from '../free-ports.ts';
+import { managementOf } from '../deployed-service.ts';
 import type { SvcProcess } from '../host-process.ts';
 import { TcpFaultProxy } from '../tcp-fault-proxy.ts';
 import { urlFile } from './fresh-database.ts';
@@ -25,6 +26,8 @@ export interface ServedNode {
 
 /** The host by which other nodes reach a node: its proxy listens on the same port as the node, at another loopback address. */
 const ADVERTISED_HOST = '127.0.0.2';
+/** Below those of outgoing connections. */
+const REMOTING_PORTS = { first: 20_000, count: 10_000 };
 
 interface Member {
   readonly node: string;
@@ -35,7 +38,7 @@ export class ServedCluster {
   readonly served: ServedDatabase;
   readonly #server: PostgresServer;
   readonly #scratch: string;
-  readonly #nodes: Omit<ServedNode, 'url'>[] = [];
+  readonly #nodes: Pick<ServedNode, 'svc' | 'database' | 'remoting'>[] = [];
 
   /** `scratch`: a folder for the data folders of the processes. */
   static async of(server: PostgresServer, module: string, scratch: string): Promise<ServedCluster> {
@@ -52,29 +55,25 @@ export class ServedCluster {
   /** Starts a node, and resolves once it serves. `settings`: further settings, as `NAME=VALUE`. */
   async start(name: string, settings: readonly string[] = []): Promise<ServedNode> {
     const database = await TcpFaultProxy.to(this.#server.port);
-    const url = new URL(this.served.database.url);
-    url.port = String(database.port);
+    const through = new URL(this.served.database.url);
+    through.port = String(database.port);
     const folder = mkdtempSync(join(this.#scratch, 'url-'));
-    const [port, remotingPort] = (await freePorts(2)) as [number, number];
-    const remoting = await TcpFaultProxy.to(remotingPort, {
-      host: ADVERTISED_HOST,
-      port: remotingPort,
-    });
+    const { remoting, remotingPort } = await remotingProxy();
     const svc = this.served.start({
       deployed: true,
-      source: urlFile(folder, name, url.href),
+      source: urlFile(folder, name, through.href),
       settings: [
         'svc.management.host=127.0.0.1',
-        `svc.management.port=${port}`,
+        'svc.management.port=0',
         `svc.remoting.port=${remotingPort}`,
         `svc.remoting.advertised-host=${ADVERTISED_HOST}`,
         ...settings,
       ],
     });
-    const management = `http://127.0.0.1:${port}`;
-    const node = { name, svc, management, database, remoting, remotingPort };
+    const node = { svc, database, remoting };
     this.#nodes.push(node);
-    return { ...node, url: await svc.listening() };
+    const url = await svc.listening();
+    return { ...node, name, url, management: await managementOf(svc), remotingPort };
   }
 
   /** Resolves with the members of the cluster as a node names them, in the order in which they joined. */
@@ -84,7 +83,7 @@ export class ServedCluster {
   }
 
   /** Resolves with the number of a node in the cluster; undefined: it is no member, or does not serve yet. */
-  async numberOf({ remotingPort }: Pick<ServedNode, 'remotingPort'>): Promise<number | undefined> {
+  async numberOf({ remotingPort }: ServedNode): Promise<number | undefined> {
     const [row] = await this.served.database.sql(
       `SELECT number::int FROM svc.node WHERE port = $1 AND lease_until > clock_timestamp() ORDER BY number DESC`,
       [remotingPort],
@@ -106,5 +105,23 @@ export class ServedCluster {
     await Promise.all(
       this.#nodes.flatMap(({ database, remoting }) => [database.close(), remoting.close()]),
     );
+  }
+}
+
+/** Listens on a port that the system gives to no outgoing connection before the node listens on it, too. */
+async function remotingProxy(): Promise<{
+  readonly remoting: TcpFaultProxy;
+  readonly remotingPort: number;
+}> {
+  for (;;) {
+    const remotingPort = REMOTING_PORTS.first + randomInt(REMOTING_PORTS.count);
+    const listened = { host: ADVERTISED_HOST, port: remotingPort };
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- an attempt follows the other
+      return { remoting: await TcpFaultProxy.to(remotingPort, listened), remotingPort };
+    } catch (error) {
+      // Another test has the port.
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
   }
 }
