@@ -24,17 +24,34 @@ export function positionAfter(
   headers: HeaderList,
   positions: Positions,
 ): Position | false | undefined {
-  const given = headers.find(([name]) => name === AFTER_FIELD);
-  return given === undefined ? undefined : (positionOf(given[1], positions) ?? false);
+  const token = tokenIn(headers);
+  return token === undefined ? undefined : (positionOf(token, positions) ?? false);
+}
+
+/**
+ * Lets the end of the journal catch up if the header Svc-After names a position after it, which another node may have reached.
+ * Returns undefined if nothing has to be waited for.
+ */
+export function caughtUp(headers: HeaderList, positions: Positions): Promise<void> | undefined {
+  const token = positions.catchUp === undefined ? undefined : tokenIn(headers);
+  const position = token === undefined ? undefined : parsed(token, positions);
+  if (position === undefined || positions.hasReached(positions.end(), position)) return undefined;
+  return positions.catchUp?.();
 }
 
 /** Returns the position of a token; undefined if it is no token of this journal. The text may come from anybody. */
 export function positionOf(token: string, positions: Positions): Position | undefined {
-  const position = token.startsWith(PREFIX)
-    ? positions.parse(token.slice(PREFIX.length))
-    : undefined;
-  // A token from this journal is never ahead of its end.
+  const position = parsed(token, positions);
+  // A token from this journal is never ahead of its end, once that has caught up.
   return position !== undefined && positions.hasReached(positions.end(), position)
     ? position
     : undefined;
+}
+
+function tokenIn(headers: HeaderList): string | undefined {
+  return headers.find(([name]) => name === AFTER_FIELD)?.[1];
+}
+
+function parsed(token: string, positions: Positions): Position | undefined {
+  return token.startsWith(PREFIX) ? positions.parse(token.slice(PREFIX.length)) : undefined;
 }

@@ -38,6 +38,11 @@ export interface Positions {
   count(from: Position, to: Position): number;
   /** Returns the position that a text stands for; undefined if it stands for none. The text may come from anybody. */
   parse(text: string): Position | undefined;
+  /**
+   * Resolves once `end` has everything that is on disk at the time of the call. Rejects with SVC_JOURNAL_UNAVAILABLE. Absent: it has
+   * that always, because nobody else writes.
+   */
+  readonly catchUp?: (() => Promise<void>) | undefined;
 }
 
 export interface Feed extends Positions {

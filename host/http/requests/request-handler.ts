@@ -33,7 +33,7 @@ import { configuredEngine } from './configured-engine.ts';
 import { RequestCalls } from './request-calls.ts';
 import { type QueriedViews, RequestFinds } from './request-finds.ts';
 import { RequestKeys } from './request-keys.ts';
-import { positionAfter } from '../position-token.ts';
+import { caughtUp, positionAfter } from '../position-token.ts';
 
 interface Parts {
   readonly guest: Pick<Guest, 'endpoints'>;
@@ -109,6 +109,20 @@ export function requestHandler({
     }
     return replayed(calls, () => guest.endpoints.handle(context, request, calls));
   };
+  /** Runs the handler of a request, unless the position that the request names is none. */
+  const judged = (
+    received: EndpointRequest,
+    metadata: Metadata,
+    calls: RequestCalls,
+    waiter: AnswerWaiter | undefined,
+  ): Awaitable<Outcome> => {
+    if (views === undefined) return run(received, metadata, calls, waiter);
+    const after = positionAfter(received.headers, views.positions);
+    if (after === false && guest.endpoints.readsBodies !== true) return FOREIGN_TOKEN;
+    calls.allowFinds(new RequestFinds(views, after === false ? undefined : after));
+    const request = after === false ? { ...received, body: REFUSED } : received;
+    return run(request, metadata, calls, waiter);
+  };
   return (
     received: EndpointRequest,
     requestMetadata: Metadata,
@@ -122,21 +136,16 @@ export function requestHandler({
     const calls = new RequestCalls(engine, clock, eventLoop, keys, waiter?.kept);
     calls.metadata = metadata;
     calls.services = services;
-    let request = received;
-    if (views !== undefined) {
-      const after = positionAfter(received.headers, views.positions);
-      if (after === false) {
-        if (guest.endpoints.readsBodies !== true) return FOREIGN_TOKEN;
-        request = { ...received, body: REFUSED };
-      }
-      calls.allowFinds(new RequestFinds(views, after === false ? undefined : after));
-    }
-    const answer = eventLoop.isUsedUp()
-      ? eventLoop.yield().then(() => {
-          checkWanted(calls);
-          return run(request, metadata, calls, waiter);
-        })
-      : run(request, metadata, calls, waiter);
+    const pause =
+      (views === undefined ? undefined : caughtUp(received.headers, views.positions)) ??
+      (eventLoop.isUsedUp() ? eventLoop.yield() : undefined);
+    const answer =
+      pause === undefined
+        ? judged(received, metadata, calls, waiter)
+        : pause.then(() => {
+            checkWanted(calls);
+            return judged(received, metadata, calls, waiter);
+          });
     if (waiter !== undefined && answer instanceof Promise) {
       const cancel: AnswerWaiter['cancel'] = (reason) => calls.cancel(reason);
       waiter.cancel = cancel;

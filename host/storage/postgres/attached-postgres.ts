@@ -20,6 +20,7 @@ import { TimerAlarm } from '../timer-alarm.ts';
 import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
 import { EntityReads } from './entity-reads.ts';
+import { HeadReads } from './feed/head-reads.ts';
 import { SliceHeads } from './feed/slice-heads.ts';
 import { SlicePositions } from './feed/slice-positions.ts';
 import { FollowingSession } from './following-session.ts';
@@ -86,7 +87,6 @@ class AttachedPostgres implements ClusterJournal {
     this.#shown = shown;
     this.#port = port;
     this.#table = table;
-    this.positions = new SlicePositions(heads);
     this.cluster = new AttachedSlices({
       id: connection.journal,
       uid: connection.node,
@@ -106,6 +106,8 @@ class AttachedPostgres implements ClusterJournal {
       onEnded: ({ code, message }) => report({ kind: 'ended', code, message }),
     });
     this.#following = new FollowingSession({ connect, shown, clock });
+    const headReads = new HeadReads({ session: this.#following, heads });
+    this.positions = new SlicePositions(heads, () => headReads.read());
     const sweep = new ReplySweep({
       session: this.#following,
       slices: () => slices.filter((slice) => table.acquisitionOf(slice) !== undefined),

@@ -36,6 +36,8 @@ const DEFAULTS = {
 };
 /** Unexpected answers that are kept. */
 const UNEXPECTED_MAX = 20;
+/** Failures that are kept. */
+const FAILURES_MAX = 20;
 
 interface Waiting {
   readonly count: number;
@@ -47,6 +49,8 @@ export class ClusterLoad {
   readonly counters: Attempt<CounterInput, number>[] = [];
   /** Number of requests by their status, or the code of the error that broke the connection. */
   readonly counts = new Map<string, number>();
+  /** The first requests that failed, with the texts of their answers. */
+  readonly failures: string[] = [];
   /** Number of requests that were answered with 200. */
   answeredCount = 0;
   readonly #options: LoadOptions & typeof DEFAULTS;
@@ -149,13 +153,19 @@ export class ClusterLoad {
   async #ask(operation: Operation): Promise<Result['outcome']> {
     const node = this.#random.pick([...this.#clients.keys()]);
     const result = await this.#clients.get(node)!.ask(operation, this.#options.timeoutMs);
-    const { startMs, endMs, outcome, label, unexpected } = result;
+    const { startMs, endMs, outcome, label, unexpected, failure = '' } = result;
     const { kind, entity, input, key } = operation;
     const times = { node, startMs, endMs, outcome, ...(key === undefined ? {} : { key }) };
     if (kind === 'register')
       this.registers.push({ entity, input: input as RegisterInput, ...times });
     else this.counters.push({ entity, input: input as CounterInput, ...times });
     this.counts.set(label, (this.counts.get(label) ?? 0) + 1);
+    if (
+      outcome.kind !== 'answered' &&
+      outcome.kind !== 'reused' &&
+      this.failures.length < FAILURES_MAX
+    )
+      this.failures.push(`${node} ${entity} ${Math.round(endMs - startMs)} ms ${label} ${failure}`);
     if (unexpected !== undefined && this.#unexpected.length < UNEXPECTED_MAX)
       this.#unexpected.push(unexpected);
     this.#operations.sent(operation, outcome.kind === 'answered');

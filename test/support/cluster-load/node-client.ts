@@ -20,9 +20,11 @@ export interface Result {
   readonly label: string;
   /** Text of an answer that no service should give; undefined for every other one. */
   readonly unexpected: string | undefined;
+  /** Text of an answer that is none of a success. */
+  readonly failure?: string;
 }
 
-type Judged = Pick<Result, 'outcome' | 'label' | 'unexpected'>;
+type Judged = Pick<Result, 'outcome' | 'label' | 'unexpected' | 'failure'>;
 
 export class NodeClient {
   readonly #url: string;
@@ -88,9 +90,10 @@ function ofAnswer(status: number, text: string): Judged {
   if (value !== undefined)
     return { outcome: { kind: 'answered', output: value }, label, unexpected: undefined };
   if (status === 422) return { outcome: { kind: 'reused' }, label, unexpected: undefined };
-  if (status === 503) return { outcome: { kind: 'not-done' }, label, unexpected: undefined };
+  if (status === 503)
+    return { outcome: { kind: 'not-done' }, label, unexpected: undefined, failure: text };
   const unexpected = status === 504 ? undefined : `${status} ${text}`;
-  return { outcome: { kind: 'unknown' }, label, unexpected };
+  return { outcome: { kind: 'unknown' }, label, unexpected, failure: text };
 }
 
 function valueIn(text: string): number | undefined {

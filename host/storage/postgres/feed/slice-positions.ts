@@ -12,11 +12,13 @@ import { SliceOffsets } from './slice-offsets.ts';
 export class SlicePositions implements Positions {
   readonly start = SliceOffsets.start.text;
   protected readonly heads: SliceHeads;
+  readonly catchUp: (() => Promise<void>) | undefined;
   readonly #recent = new RecentPositions<SliceOffsets>();
 
-  /** `heads`: those of the journal. */
-  constructor(heads: SliceHeads) {
+  /** `heads`: those of the journal. `catchUp`: absent if nothing waits for what other nodes store. */
+  constructor(heads: SliceHeads, catchUp?: () => Promise<void>) {
     this.heads = heads;
+    this.catchUp = catchUp;
   }
 
   end(): Position {
