@@ -78,6 +78,6 @@ async function curl(command: string): Promise<string> {
   const [, body] = /-d '([^']*)'/.exec(command) ?? [];
   const [url] = /http:\S+/.exec(command)!;
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch(url!, body === undefined ? {} : { method: 'POST', headers, body });
+  const response = await fetch(url, body === undefined ? {} : { method: 'POST', headers, body });
   return response.text();
 }
