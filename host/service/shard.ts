@@ -263,7 +263,7 @@ async function shardCluster({
     shards: settings.count,
     faults: log.faults,
     unsent,
-    log: ({ level = 'info', message = '', fields }) => log.write(level, message, fields),
+    log: ({ level, message, fields }) => log.write(level, message, fields),
     onUnreachable: (nodes) => send({ kind: 'unreachable', nodes }),
   });
 }

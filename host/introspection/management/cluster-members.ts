@@ -100,7 +100,8 @@ export function membershipProblem({ self, nodes }: ClusterState): string | undef
       return 'The instance leaves its cluster.';
     case 'Joining':
       return 'The instance joins its cluster.';
-    default:
+    case 'Down':
+    case undefined:
       return 'The instance is not a member of its cluster: the lease has ended, and it joins again once it reaches the database.';
   }
 }

@@ -98,7 +98,7 @@ test('a call whose entity has no owner for too long fails with its refusal', asy
   const { owners, moving } = calls();
   let nowMs = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  owners.onPause = () => (nowMs += owners.pauses.at(-1)!);
+  owners.onPause = () => (nowMs += owners.pauses.at(-1) ?? 0);
   await expect(moving.follow(() => Promise.reject(moved()))).rejects.toMatchObject({
     code: 'SVC_ENTITY_MOVED',
   });
@@ -118,6 +118,6 @@ test('so many calls wait and no more', async () => {
   await expect(moving.follow(call)).rejects.toMatchObject({ code: 'SVC_ENTITY_MOVED' });
   isHere = true;
   gate.resolve();
-  expect(new Set(await Promise.all(held))).toEqual(new Set(['here']));
+  expect(new Set(await Promise.all(held.map(async (answer) => answer)))).toEqual(new Set(['here']));
   expect(moving.held).toBe(0);
 });

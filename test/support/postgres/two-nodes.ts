@@ -49,6 +49,7 @@ export class TwoNodes {
       this.a = new JournalNode(this.journals, 101, { source, uncertainMs: LONG_MS });
       this.b = new JournalNode(this.journals, 102);
       await this.move([ONE, TWO], this.a, [this.a, this.b]);
+      // oxlint-disable-next-line vitest/no-standalone-expect -- it is called within beforeEach
       expect(await append(this.a.journal, one, recordOf(1))).toBeUndefined();
     });
     afterEach(async () => {

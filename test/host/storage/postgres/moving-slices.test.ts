@@ -18,8 +18,8 @@ import { appendBeside, change, SET_MS, timerAt } from '../../../support/timer-wr
 
 const MOVED = 'SVC_ENTITY_MOVED';
 
-describe.each(serverVersions())('PostgreSQL %s', (version) => {
-  const nodes = new TwoNodes(version);
+describe.each(serverVersions())('PostgreSQL %s', (server) => {
+  const nodes = new TwoNodes(server);
 
   describe('a node without a slice', () => {
     test('reads what others have stored, and is told to try again where it writes', async () => {
@@ -193,6 +193,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
   });
 
   describe('a detached append', () => {
+    // oxlint-disable-next-line unicorn/consistent-function-scoping -- only these tests use it
     const retry = async (node: JournalNode, of: EntityRef): Promise<string | undefined> => {
       const number = await nodes.journals.number('SELECT number FROM svc.timer');
       const attempts = await nodes.journals.number('SELECT attempts FROM svc.timer');
