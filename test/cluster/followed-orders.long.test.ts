@@ -2,7 +2,7 @@
 // and another one leaves.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import {
   buildOrders,
   isDoomed,
@@ -168,7 +168,7 @@ test('each event is consumed once and in order, timers fire once, and rows are c
   const placed = async (): Promise<void> => {
     const enough = new Map([...orders.placed].map(([id, number]) => [id, number + BETWEEN]));
     const isEnough = () => ORDERS.every((id) => orders.placed.get(id)! >= enough.get(id)!);
-    await Promise.race([expect.poll(isEnough, SOON).toBe(true), running]);
+    await Promise.race([vi.waitUntil(isEnough, SOON), running]);
   };
 
   await placed();

@@ -8,7 +8,6 @@ import { compileFixture } from '../support/compile-fixture.ts';
 import { PostgresServer } from '../support/postgres/postgres-server.ts';
 import { ServedCluster, type ServedNode } from '../support/postgres/served-cluster.ts';
 import { Random } from '../support/random.ts';
-import type { TcpFaultProxy } from '../support/tcp-fault-proxy.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
@@ -56,31 +55,36 @@ async function begin(timeoutMs = 30_000): Promise<void> {
 
 /** Resolves once each of the three nodes has its share, and says that it is ready. */
 async function shared(): Promise<void> {
-  const state = async () => {
-    const shares = await cluster.shares();
-    return {
-      members: shares.length,
-      slices: shares.reduce((sum, share) => sum + share, 0),
-      isFair: shares.every((share) => share >= SHARE_MIN),
-      ready: await Promise.all(nodes.map((node) => statusOf(node, '/ready'))),
-    };
+  const ready = [200, 200, 200];
+  await expect.poll(stateOfThree, SOON).toEqual({ members: 3, slices: 1_024, isFair: true, ready });
+}
+
+async function stateOfThree() {
+  const shares = await cluster.shares();
+  return {
+    members: shares.length,
+    slices: sum(shares),
+    isFair: shares.every((share) => share >= SHARE_MIN),
+    ready: await Promise.all(nodes.map((node) => statusOf(node, '/ready'))),
   };
-  await expect
-    .poll(state, SOON)
-    .toEqual({ members: 3, slices: 1_024, isFair: true, ready: [200, 200, 200] });
+}
+
+/** Resolves once two nodes own all slices. */
+async function takenOver(): Promise<void> {
+  await expect.poll(stateOfTwo, SOON).toEqual({ members: 2, slices: 1_024 });
+}
+
+async function stateOfTwo() {
+  const shares = await cluster.shares();
+  return { members: shares.length, slices: sum(shares) };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, number) => all + number, 0);
 }
 
 async function statusOf({ management }: ServedNode, path: string): Promise<number> {
   return (await fetch(management + path)).status;
-}
-
-/** Resolves once the other nodes own all slices. */
-async function takenOver(): Promise<void> {
-  const state = async () => {
-    const shares = await cluster.shares();
-    return [shares.length, shares.reduce((sum, share) => sum + share, 0)];
-  };
-  await expect.poll(state, SOON).toEqual([2, 1_024]);
 }
 
 /** Draws a node, with its index. */
@@ -103,13 +107,13 @@ async function seen(status: string, count: number): Promise<void> {
   await expect.poll(() => load.counts.get(status) ?? 0, SOON).toBeGreaterThanOrEqual(enough);
 }
 
-/** Fails if the history violates something. Ends the load after some further requests. */
-async function check(): Promise<void> {
+/** Ends the load after some further requests. Returns what its history violates. */
+async function problems(): Promise<readonly string[]> {
   await load.answered(BETWEEN);
   await load.end();
   await cluster.served.checkNumbers();
-  expect(load.problems(), `seed ${SEED}`).toEqual([]);
   expect(nodes.map(({ svc }) => svc.child.exitCode)).toEqual([null, null, null]);
+  return load.problems();
 }
 
 test('nodes are killed, and others are started for them', async () => {
@@ -122,7 +126,7 @@ test('nodes are killed, and others are started for them', async () => {
     await replace(index);
     await shared();
   }
-  await check();
+  expect(await problems(), `seed ${SEED}`).toEqual([]);
 }, 600_000);
 
 test('a node that was stopped for longer than its lease answers nothing stale, and joins again by itself', async () => {
@@ -136,7 +140,7 @@ test('a node that was stopped for longer than its lease answers nothing stale, a
   node.svc.child.kill('SIGCONT');
   await shared();
   expect(await cluster.numberOf(node)).toBeGreaterThan(number!);
-  await check();
+  expect(await problems(), `seed ${SEED}`).toEqual([]);
 }, 600_000);
 
 test.each([
@@ -157,7 +161,7 @@ test.each([
     node.database[fault.heal]();
     await shared();
     expect(await cluster.numberOf(node)).toBeGreaterThan(number!);
-    await check();
+    expect(await problems(), `seed ${SEED}`).toEqual([]);
   },
   600_000,
 );
@@ -187,12 +191,12 @@ test('connections between nodes are reset, refused, and let nothing through', as
   }
   // Nobody loses its membership because of others.
   await shared();
-  await check();
+  expect(await problems(), `seed ${SEED}`).toEqual([]);
 }, 600_000);
 
 test('nodes are restarted one after the other, and no request fails that goes to the others', async () => {
   await begin();
-  for (const [index, { name, svc }] of [...nodes.entries()]) {
+  for (const [index, { name, svc }] of nodes.entries()) {
     await load.answered(BETWEEN);
     load.setUrl(name, nodes[(index + 1) % nodes.length]!.url);
     expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
@@ -201,7 +205,7 @@ test('nodes are restarted one after the other, and no request fails that goes to
     await shared();
   }
   expect(load.failures, `seed ${SEED}`).toEqual([]);
-  await check();
+  expect(await problems(), `seed ${SEED}`).toEqual([]);
 }, 600_000);
 
 test('the database is killed and shut down under all nodes', async () => {
@@ -214,5 +218,5 @@ test('the database is killed and shut down under all nodes', async () => {
     await server.restart();
     await shared();
   }
-  await check();
+  expect(await problems(), `seed ${SEED}`).toEqual([]);
 }, 600_000);
