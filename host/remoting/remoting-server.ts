@@ -5,6 +5,7 @@
 // - A connection that has not finished its handshake never keeps a node out: the oldest of them is ended for a new one.
 // - Connections do not wait for one another: each is read as fast as its messages arrive.
 import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@svc/kit/log';
 import { listen, type ListenAddress, type ListenWords } from '@svc/kit/listen';
 import type { PeerProtocolOptions } from '../shards/peer-protocol.ts';
@@ -13,6 +14,11 @@ import type { NodeIdentity } from './handshake.ts';
 import { RemotingBytes } from './remoting-bytes.ts';
 import { CONNECTIONS_MAX, HANDSHAKES_MAX, type RemotingBounds } from './remoting-limits.ts';
 import { ServedUnits, unitsOfCall, unitsOfRequest } from './served-units.ts';
+
+/** A node that stops waits for so long without a call of another one, and at most for so long in all, in milliseconds. */
+const QUIET_MS = 200;
+const QUIET_MS_MAX = 1_500;
+const QUIET_LOOK_MS = 20;
 
 /** Serves the calls and requests of one other node. */
 export type NodeService = Pick<
@@ -43,6 +49,8 @@ export class RemotingServer {
   /** Connections whose handshake is not done, the oldest first. */
   readonly #handshakes = new Set<AcceptedConnection>();
   readonly #established = new Set<AcceptedConnection>();
+  /** When another node has called last. */
+  #calledMs = 0;
 
   constructor(options: RemotingServerOptions) {
     this.#options = options;
@@ -83,6 +91,21 @@ export class RemotingServer {
   /** Reports to all connected nodes that owners of slices have changed. */
   sendLook(): void {
     for (const connection of this.#established) connection.sendLook();
+  }
+
+  /**
+   * Resolves once other nodes have their answers and make no further calls, after QUIET_MS_MAX at the latest: they may learn only from
+   * refusals that nothing belongs to this node any more, and would not know what has become of a call when its connection ends.
+   */
+  async quiet(): Promise<void> {
+    const startMs = performance.now();
+    this.#calledMs = startMs;
+    const isQuiet = (nowMs: number): boolean =>
+      this.#established.size === 0 ||
+      nowMs - startMs >= QUIET_MS_MAX ||
+      (this.#served.units === 0 && nowMs - this.#calledMs >= QUIET_MS);
+    // oxlint-disable-next-line no-await-in-loop -- a look follows the other
+    while (!isQuiet(performance.now())) await delay(QUIET_LOOK_MS);
   }
 
   /** Ends all connections, and resolves when the port is free. */
@@ -137,11 +160,16 @@ export class RemotingServer {
       unsent,
       peer: 'node',
       ended: () => {},
-      serve: (call) => this.#served.during(unitsOfCall(call), () => serve(call)),
-      serveRequest: (request, metadata, served) =>
-        this.#served.during(unitsOfRequest(request, metadata), () =>
+      serve: (call) => {
+        this.#calledMs = performance.now();
+        return this.#served.during(unitsOfCall(call), () => serve(call));
+      },
+      serveRequest: (request, metadata, served) => {
+        this.#calledMs = performance.now();
+        return this.#served.during(unitsOfRequest(request, metadata), () =>
           serveRequest(request, metadata, served),
-        ),
+        );
+      },
     };
   }
 }

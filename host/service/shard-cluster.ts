@@ -112,8 +112,10 @@ export class ShardCluster {
     this.#remote.sendLook();
   }
 
+  /** Lets other nodes have their answers, and ends all connections. */
   async close(): Promise<void> {
     clearInterval(this.#watch);
+    await this.#server?.quiet();
     this.#remote.close();
     await this.#server?.close();
   }
