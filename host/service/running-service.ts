@@ -201,9 +201,9 @@ export class RunningService {
       },
       this.#code.watching((error) => this.#ended.reject(error)),
       new SocketRelay(this.#settings).phase(() => this.#started!.address),
+      this.#cluster.phase({ shards: this.#supervisor, consumers: this.#work.consumers }),
       // No firing and no delivery starts before all shards can execute theirs.
       { start: () => this.#beginWork() },
-      this.#cluster.phase({ shards: this.#supervisor, consumers: this.#work.consumers }),
       { start: () => this.#control.open(), stop: () => this.#control.close() },
       { start: () => this.#configuration.watch(), stop: () => this.#configuration.close() },
       { start: (signal) => this.#announce(signal), stop: () => this.#withdraw() },

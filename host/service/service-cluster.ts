@@ -57,7 +57,7 @@ export class ServiceCluster {
     return { self, nodes, unreachable: this.#followers?.shards.unreachableNodes ?? new Set() };
   }
 
-  /** A phase that follows the start of the shards and of what is delivered to consumers. */
+  /** A phase between the start of the shards and that of delivery, which so begins with the slices that are noted here, or is paused. */
   phase(followers: ClusterFollowers): Phase {
     return { start: () => this.#serve(followers), stop: () => this.#leave() };
   }
