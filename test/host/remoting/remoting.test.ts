@@ -225,3 +225,24 @@ test('when the other node ends, calls that were sent are uncertain, and later on
   expect(calling.nodes.peer(1)).toBeUndefined();
   expect(calling.nodes.unreachable).toEqual([1]);
 });
+
+test('a node that stops answers the calls that it has, and those that come meanwhile', async () => {
+  const held = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const { peer, serving } = await remotePair({
+    service: {
+      serve: async ([, name]) => {
+        begun.push(name);
+        if (name === 'held') await held.promise;
+        return reply(`"${name}"`);
+      },
+    },
+  });
+  const answer = peer.call(callOf('held'));
+  await until('the call', () => begun.length > 0);
+  const closed = serving.server.quiet().then(() => serving.server.close());
+  expect(await peer.call(callOf('late'))).toEqual(reply('"late"'));
+  held.resolve();
+  expect(await answer).toEqual(reply('"held"'));
+  await closed;
+});
