@@ -232,7 +232,7 @@ export class EntityEngine {
 
   /**
    * Changes timers of an entity from outside of it, in order, all of them or none. Resolves when the changes are on disk. The
-   * entity is not loaded into memory, and the shard need not own it. With leases, the node has to hold that of the entity. `metadata`: of the call that makes the changes. `nowMs`: the
+   * entity is not loaded into memory, and neither the shard nor the node need own it. `metadata`: of the call that makes the changes. `nowMs`: the
    * caller's time, from which delays and schedules count, in milliseconds since 1970; default: now.
    *
    * Throws, or rejects with, SvcError SVC_TIMER_INVALID, SVC_TIMERS_FULL, SVC_OVERLOADED, SVC_STOPPING,
@@ -246,7 +246,6 @@ export class EntityEngine {
     nowMs?: number,
   ): Promise<void> {
     if (this.#closed !== undefined) throw stopping();
-    if (this.#leases !== undefined) this.#checkLease(owner);
     return this.#timers.change(owner, changes, metadata, nowMs);
   }
 

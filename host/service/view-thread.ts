@@ -88,7 +88,8 @@ let isBuilding = false;
 
 async function build(view: ProjectedView): Promise<void> {
   const end = await projector.build(view);
-  if (end === 'live') send({ kind: 'built', view: view.folded.id });
+  // The thread that follows watches rows that another node builds, and comes back if that node has not.
+  if (end === 'live' || end === 'elsewhere') send({ kind: 'built', view: view.folded.id });
 }
 
 /** Builds several views at a time, with one walk through the journal. */

@@ -149,7 +149,10 @@ export class ShardRouter implements CallableEngine {
   }
 
   changeTimers(...change: Parameters<EntityEngine['changeTimers']>): Promise<void> {
-    return this.#parts.engine.changeTimers(...change);
+    const { engine, cluster } = this.#parts;
+    const changed = () => engine.changeTimers(...change);
+    // A node that owns nothing at the moment cannot store anything.
+    return cluster === undefined ? changed() : Promise.resolve(cluster.moving.follow(changed));
   }
 
   /** Calls the entity where it is now. */

@@ -58,8 +58,8 @@ export interface ClusterMembership {
    * seconds: whoever delivers their events and fires their timers stops before.
    */
   beforeRelease(stop: (slices: readonly number[]) => Promise<void>): void;
-  /** The slices that this node owns, in ascending order. */
-  own(): readonly number[];
+  /** Names of the slices that this node owns, which differ when a slice was lost and owned again meanwhile. */
+  own(): readonly string[];
   /** Calls a listener whenever the owner of a slice has changed, whoever has changed it. */
   onTable(listener: () => void): void;
   /** Makes this node `Up`, because it serves at an address: from now on others hand their slices over to it. */

@@ -48,8 +48,8 @@ export interface ProjectorNeeds {
 
 type Work = (follower: ViewFollower, signal: AbortSignal) => Promise<ProjectionEnd>;
 
-/** How the work on a view has ended. `closed`: the projector was closed. */
-export type ProjectionEnd = 'live' | 'to-build' | 'stopped' | 'closed';
+/** How the work on a view has ended. `closed`: the projector was closed. `elsewhere`: another node writes the rows. */
+export type ProjectionEnd = 'live' | 'to-build' | 'stopped' | 'closed' | 'elsewhere';
 
 export class ViewProjector {
   readonly #needs: ProjectorNeeds;
@@ -70,12 +70,16 @@ export class ViewProjector {
     this.#building = new SharedBuilding(needs.feed, needs.pace, needs.pageSizes);
   }
 
-  /** Builds the rows of a view, unless they are there. Resolves with `live` once they are. Never rejects. */
+  /**
+   * Builds the rows of a view, unless they are there. Resolves with `live` once they are, and with `elsewhere` if another node writes
+   * them. Never rejects.
+   */
   build(view: ProjectedView): Promise<ProjectionEnd> {
-    return this.#kept(view, async (follower, signal) => {
+    const build: Work = async (follower, signal) => {
       await this.#build(view, follower, signal);
       return signal.aborted ? 'closed' : 'live';
-    });
+    };
+    return this.#kept(view, build, 'elsewhere');
   }
 
   /**
@@ -178,8 +182,9 @@ export class ViewProjector {
     this.#needs.log({ level: 'info', message: 'the view is built', fields });
   }
 
-  #kept(view: ProjectedView, work: Work): Promise<ProjectionEnd> {
-    const kept = this.#attempts(view, work);
+  /** `whenInUse`: how the work ends if another node writes the rows; undefined: it watches them meanwhile. */
+  #kept(view: ProjectedView, work: Work, whenInUse?: ProjectionEnd): Promise<ProjectionEnd> {
+    const kept = this.#attempts(view, work, whenInUse);
     this.#underWay.add(kept);
     return kept.then((end) => {
       this.#underWay.delete(kept);
@@ -187,7 +192,11 @@ export class ViewProjector {
     });
   }
 
-  async #attempts(view: ProjectedView, work: Work): Promise<ProjectionEnd> {
+  async #attempts(
+    view: ProjectedView,
+    work: Work,
+    whenInUse: ProjectionEnd | undefined,
+  ): Promise<ProjectionEnd> {
     const { id } = view.folded;
     const failures = new FailurePauses();
     let discard: string | undefined;
@@ -209,6 +218,8 @@ export class ViewProjector {
         if (this.#isClosing) break;
         if (error instanceof ViewStopped) return this.#stopped(view, error);
         if (error instanceof SvcError && error.code === 'SVC_VIEW_IN_USE') {
+          if (whenInUse !== undefined) return whenInUse;
+          discard = undefined;
           await this.#watch(view, signal);
           this.#ended(id, failures);
           continue;

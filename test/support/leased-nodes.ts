@@ -88,7 +88,11 @@ class FencedJournal implements Journal {
     settled: Settled,
     beside?: StoredBeside,
   ): void {
-    const failure = this.#nodes.fenced(this.#node, entity.id, EPOCHS.get(records));
+    // A detached append is stored under any lease of the node: it changes timers, and nothing of the entity.
+    const failure =
+      beside?.isDetached === true
+        ? undefined
+        : this.#nodes.fenced(this.#node, entity.id, EPOCHS.get(records));
     if (failure === undefined) this.#nodes.store(entity, records, settled, beside);
     else queueMicrotask(() => settled(failure));
   }

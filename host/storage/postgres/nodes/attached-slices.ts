@@ -23,6 +23,9 @@ export interface AttachedSlicesNeeds {
   readonly report: (report: UserReport) => void;
 }
 
+/** Requests to look within this time, in milliseconds, are one. */
+const GATHER_MS = 2;
+
 interface Release {
   readonly slices: ReadonlySet<number>;
   readonly ended: PromiseWithResolvers<void>;
@@ -32,6 +35,7 @@ export class AttachedSlices implements ClusterSlices {
   readonly #needs: AttachedSlicesNeeds;
   /** The releases that have not ended, by their numbers. */
   readonly #releases = new Map<number, Release>();
+  #looking: NodeJS.Timeout | undefined;
   #release: (slices: ReleasedSlices) => Promise<void> = () => Promise.resolve();
 
   constructor(needs: AttachedSlicesNeeds) {
@@ -68,8 +72,12 @@ export class AttachedSlices implements ClusterSlices {
     return this.#needs.table.changed(version, timeoutMs);
   }
 
+  /** Other nodes decide how often this is called, so that calls within a moment are one report. */
   look(): void {
-    this.#needs.report({ kind: 'look' });
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined;
+      this.#needs.report({ kind: 'look' });
+    }, GATHER_MS).unref();
   }
 
   headOf(component: string, id: string): readonly [slice: number, head: number] {

@@ -90,8 +90,9 @@ export class ClusterMember implements ClusterMembership {
     this.#ownersListeners.push(listener);
   }
 
-  own(): readonly number[] {
-    return this.#needs.table.own();
+  own(): readonly string[] {
+    const { table } = this.#needs;
+    return table.own().map((slice) => `${slice}:${table.acquisitionOf(slice)}`);
   }
 
   onTable(listener: () => void): void {
@@ -258,14 +259,11 @@ export class ClusterMember implements ClusterMembership {
   async #moved(batch: SliceOwners): Promise<SliceOwners> {
     const { membership } = this.#needs;
     const { self } = this;
-    try {
-      const moved = await this.#change((session) => membership.handOver(session, batch));
-      if (this.self === self) this.#assign(moved);
-      return moved;
-    } catch (error) {
-      if (this.self === self) this.#assign(batch.map(([slice]) => [slice, NOBODY]));
-      throw error;
-    }
+    // A thread that has not answered in time may still have entities in memory, and another node may own them any moment.
+    this.#assign(batch.map(([slice]) => [slice, NOBODY]));
+    const moved = await this.#change((session) => membership.handOver(session, batch));
+    if (this.self === self) this.#assign(moved);
+    return moved;
   }
 
   async #change<T>(change: (session: DatabaseSession) => Promise<T>): Promise<T> {

@@ -1,7 +1,12 @@
 // ClusterRows are the nodes and the owners of all slices, as the database has them at one moment.
 import { SLICE_COUNT } from '@svc/model/slice';
 import { SvcError } from '@svc/kit/svc-error';
-import { type ClusterNode, NOBODY, type NodeStatus } from '../../cluster-nodes.ts';
+import {
+  type ClusterNode,
+  NOBODY,
+  type NodeAddress,
+  type NodeStatus,
+} from '../../cluster-nodes.ts';
 import type { DatabaseSession, Statement } from '../database-session.ts';
 
 export interface ClusterRows {
@@ -76,11 +81,17 @@ function nodeOf(row: NodeJson): ClusterNode {
     // A status that is not known belongs to a node that gets nothing.
     status: row.lease_left_ms > 0 ? (STATUSES[status] ?? 'Leaving') : 'Down',
     machine,
-    address: host === null || port === null ? undefined : { host, port },
+    address: addressOf(host, port),
     version,
     fingerprint,
     joinedMs: row.joined_ms,
   };
+}
+
+/** The table may have been edited by hand. */
+function addressOf(host: string | null, port: number | null): NodeAddress | undefined {
+  if (host === null || host === '' || port === null || port < 1 || port > 65_535) return undefined;
+  return { host, port };
 }
 
 function missingSlices(count: number, shown: string): SvcError {

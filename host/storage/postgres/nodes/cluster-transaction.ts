@@ -21,6 +21,8 @@ const HISTORY: Statement = {
   text: `SELECT s.system_identifier::text || '/' || greatest(c.timeline_id, r.min_recovery_end_timeline)::text
     FROM pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r`,
 };
+/** Who waits for a row holds up all others that want to change the cluster. */
+const LIMIT_WAITS: Statement = { text: "SET LOCAL lock_timeout = '2s'" };
 const LOCK: Statement = {
   text: `SELECT history, greatest(0, extract(epoch FROM takeover_from - clock_timestamp()) * 1000)::int8
     FROM svc.cluster FOR UPDATE`,
@@ -73,6 +75,7 @@ async function changeLocked<T>(
   history: string | undefined,
   change: (mayTake: boolean) => Promise<T | undefined>,
 ): Promise<T | undefined> {
+  await session.query(LIMIT_WAITS);
   const [known, pauseMs] = (await session.query(LOCK))[0] as readonly [string, number];
   const isAnother = history !== undefined && history !== known;
   if (isAnother) await session.query(NOTE_HISTORY, [history]);

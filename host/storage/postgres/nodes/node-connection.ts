@@ -1,7 +1,7 @@
 // NodeConnection is a connection by which the thread that keeps the membership uses the database. It is made with the first use, and
 // again with the next one after it was lost.
 //
-// Invariant: a use that takes longer than a lease has failed, and its connection is closed.
+// Invariant: a use of a connection that takes longer than a lease has failed, and the connection is closed.
 import type { DatabaseSession } from '../database-session.ts';
 import { journalFailure } from '../journal-failure.ts';
 import { LEASE_MS } from './node-lease.ts';
@@ -38,14 +38,11 @@ export class NodeConnection {
   }
 
   async #use<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T> {
-    let isLate = false;
-    const late = setTimeout(() => {
-      isLate = true;
-      this.#session?.abort();
-    }, LEASE_MS);
+    let late: NodeJS.Timeout | undefined;
     try {
+      // The time for connecting is that of the URL, for each of its hosts.
       const session = this.#session ?? (await this.#connect());
-      if (isLate) session.abort();
+      late = setTimeout(() => session.abort(), LEASE_MS);
       return await use(session);
     } catch (error) {
       this.#session?.abort();

@@ -18,10 +18,13 @@ const LOCK_NODE = {
   text: 'SELECT 1 FROM svc.node WHERE number = $1 FOR KEY SHARE',
 };
 
-/** After the lock: a node hands slices over only once nothing of them is under way, so only a takeover could change the answer. */
-const FOREIGN = {
-  name: 'foreign-slices',
-  text: 'SELECT slice FROM svc.slice WHERE slice = ANY($1::int2[]) AND owner IS DISTINCT FROM $2 LIMIT 1',
+/**
+ * Locks the slices that the node owns. Whoever changes the owner of a slice locks its row for update, and so waits or leaves it for
+ * later; appends do not wait.
+ */
+const LOCK_SLICES = {
+  name: 'lock-own-slices',
+  text: 'SELECT slice FROM svc.slice WHERE slice = ANY($1::int2[]) AND owner = $2 ORDER BY slice FOR KEY SHARE',
 };
 
 /** `node` returns the number of this node. `shown`: name of the database in messages. */
@@ -30,8 +33,8 @@ export function nodeFence(node: () => number, shown: string): NodeFence {
     const self = node();
     if ((await session.query(LOCK_NODE, [self])).length === 0) throw takenOver(shown);
     if (slices.length === 0) return;
-    const [foreign] = await session.query(FOREIGN, [slices, self]);
-    if (foreign !== undefined) throw takenOver(shown);
+    const own = await session.query(LOCK_SLICES, [slices, self]);
+    if (own.length < new Set(slices).size) throw takenOver(shown);
   };
 }
 

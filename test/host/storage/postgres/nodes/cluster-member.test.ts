@@ -226,9 +226,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
           AND datname = current_database()`),
       )
       .toBe(1);
-    expect(first!.share).toBe(SLICE_COUNT);
+    // It owns the slices of the batch no more, before the database has answered and after the connection is lost.
+    expect(first!.share).toBeLessThan(SLICE_COUNT);
     first!.proxy.reset();
-    await expect.poll(() => first!.share).toBeLessThan(SLICE_COUNT);
     expect(first!.owners.has(NOBODY)).toBe(true);
     await nodes.database.sql('SELECT pg_advisory_unlock_all()');
     await nodes.agreed([first!, second]);
