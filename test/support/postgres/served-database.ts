@@ -39,7 +39,8 @@ export class ServedDatabase {
       source.kind === 'file'
         ? `svc.database.url-file=${source.path}`
         : `svc.database.url-variable=${source.variable}`;
-    const all = [where, 'svc.http.host=127.0.0.1', ...settings];
+    // The last one of a setting counts.
+    const all = [where, 'svc.http.host=127.0.0.1', 'svc.remoting.port=0', ...settings];
     const words = [
       'run',
       ...(deployed ? ['--deployed'] : ['--log', 'json']),
