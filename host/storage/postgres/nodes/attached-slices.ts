@@ -35,7 +35,8 @@ export class AttachedSlices implements ClusterSlices {
   readonly #needs: AttachedSlicesNeeds;
   /** The releases that have not ended, by their numbers. */
   readonly #releases = new Map<number, Release>();
-  #looking: NodeJS.Timeout | undefined;
+  /** Whether a report to look is about to be sent. */
+  #isLooking = false;
   #release: (slices: ReleasedSlices) => Promise<void> = () => Promise.resolve();
 
   constructor(needs: AttachedSlicesNeeds) {
@@ -74,8 +75,10 @@ export class AttachedSlices implements ClusterSlices {
 
   /** Other nodes decide how often this is called, so that calls within a moment are one report. */
   look(): void {
-    this.#looking ??= setTimeout(() => {
-      this.#looking = undefined;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setTimeout(() => {
+      this.#isLooking = false;
       this.#needs.report({ kind: 'look' });
     }, GATHER_MS).unref();
   }
