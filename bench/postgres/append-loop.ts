@@ -13,12 +13,13 @@ import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
 import type { FreshDatabase } from '../../test/support/postgres/fresh-database.ts';
 import { entityOf } from '../counter-engine.ts';
 
-const OWNER = 'loop';
+/** Number of the node that the loop claims to be. */
+const OWNER = 1;
 const TAKE = { text: 'UPDATE svc.slice SET owner = $1, epoch = 1' };
 /** The part of the statement that fences, and what is in its place without a fence. Both name the same parameters. */
 const FENCE = /UPDATE svc\.slice s SET .*?RETURNING s\.slice/s;
 const NO_FENCE =
-  'SELECT a.slice FROM asked a WHERE $11::text IS NOT NULL AND NOT EXISTS (SELECT FROM gap)';
+  'SELECT a.slice FROM asked a WHERE $11::int8 IS NOT NULL AND NOT EXISTS (SELECT FROM gap)';
 /** Values of the same length as those of the counter's events. */
 const COMPONENT = 'counter';
 const EVENT_KIND = 0;
