@@ -21,7 +21,7 @@ const HISTORY: Statement = {
   text: `SELECT s.system_identifier::text || '/' || greatest(c.timeline_id, r.min_recovery_end_timeline)::text
     FROM pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r`,
 };
-/** Who waits for a row holds up all others that want to change the cluster. */
+/** A node that waits for a row keeps all others waiting that want to change the cluster. */
 const LIMIT_WAITS: Statement = { text: "SET LOCAL lock_timeout = '2s'" };
 const LOCK: Statement = {
   text: `SELECT history, greatest(0, extract(epoch FROM takeover_from - clock_timestamp()) * 1000)::int8
