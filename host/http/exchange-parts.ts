@@ -2,7 +2,6 @@
 import type { HttpCounts } from './http-observer.ts';
 import type { Socket } from 'node:net';
 import type { RandomSource } from '../engine/needs/clock.ts';
-import type { Positions } from '../engine/needs/feed.ts';
 import type { Recorder } from '../engine/needs/recorder.ts';
 import type { Awaitable, Metadata, Refusal } from '@svc/model/call';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '@svc/model/endpoint';
@@ -48,8 +47,8 @@ export interface ExchangeParts {
   /** Undefined: no page of another origin may read an answer. */
   readonly cors: Cors | undefined;
   readonly load: Load;
-  /** Positions of the journal, for the header Svc-Position; undefined if the service has no views. */
-  readonly positions?: Positions | undefined;
+  /** Whether responses of handlers have the header Svc-Position, which they have if the service has views. */
+  readonly hasPosition: boolean;
   readonly recorder: Recorder;
   /** Handler index of the first route, for the recorder. */
   readonly firstRouteIndex: number;

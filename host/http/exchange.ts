@@ -287,8 +287,8 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   }
 
   #succeed(outcome: EndpointResponse | Refusal): void {
-    const { settings, form } = this.#parts;
-    const positions = form.hasPosition ? this.#parts.positions : undefined;
+    const { settings, hasPosition, form } = this.#parts;
+    const { errors, hasPosition: showsPosition } = form;
     const refusal = outcome.kind === 'refusal' ? outcome : undefined;
     const spanOutcome = outcome.kind === 'refusal' ? SPAN_REFUSED : outcomeOfStatus(outcome.status);
     if (this.#isAnswered) {
@@ -296,7 +296,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
       return;
     }
     try {
-      const answer = handlerAnswer(outcome, { settings, positions, errors: form.errors });
+      const answer = handlerAnswer(outcome, { settings, hasPosition, showsPosition, errors });
       if (!this.kept.fits(answerBytes(answer))) throw responseDropped();
       this.#record(spanOutcome, refusal, answer.status);
       this.#answer(answer);

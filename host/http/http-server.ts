@@ -3,7 +3,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { ServerConnections, serveListener, Sweep } from '@svc/http1';
 import type { RandomSource } from '../engine/needs/clock.ts';
-import type { Positions } from '../engine/needs/feed.ts';
 import { type RequestBudgets, requestBudgets } from '@svc/model/request-budgets';
 import { listen, type ListenAddress, listenOnUnixSocket, type ListenWords } from '@svc/kit/listen';
 import type { Caller, RefusedPeer } from './access.ts';
@@ -55,8 +54,8 @@ export interface HttpServerOptions {
   readonly tokens?: RequestTokens | undefined;
   /** Limits whose buckets other servers of the service use too; absent: this server has buckets of its own. */
   readonly limits?: RequestLimits | undefined;
-  /** Positions of the journal, for the header Svc-Position; absent if the service has no views. */
-  readonly positions?: Positions | undefined;
+  /** Whether responses of the handler have the header Svc-Position, which they have if the service has views; absent: they have not. */
+  readonly hasPosition?: boolean;
   /** Observes each request; absent: nothing does. */
   readonly observer?: HttpObserver;
   /** Budgets shared with other servers of the service; absent: this server has all that the settings give. */
@@ -113,7 +112,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     project: options.project,
     tokens: options.tokens,
     limits: options.limits ?? ownLimits(routes, settings),
-    positions: options.positions,
+    hasPosition: options.hasPosition ?? false,
     ...(options.observer ?? NO_OBSERVER),
     budgets,
     load,

@@ -50,6 +50,8 @@ export interface InProcessHttpOptions {
   readonly handle: EndpointHandler;
   /** Whether handlers read bodies themselves. Absent: a body is read before its handler runs. */
   readonly readsBodies?: boolean | undefined;
+  /** Whether responses of handlers have the header Svc-Position. Absent: they have not. */
+  readonly hasPosition?: boolean;
   readonly log: HttpLog;
   /** Source of new trace ids and error ids. */
   readonly random: RandomSource;
@@ -106,6 +108,7 @@ export class InProcessHttp {
         ...options,
         settings,
         readsBodies: options.readsBodies ?? false,
+        hasPosition: options.hasPosition ?? false,
         form: options.form ?? RESPONSE_FORM_DEFAULT,
         budgets: options.budgets ?? requestBudgets(settings),
         limits: options.limits ?? ownLimits(options.routes, settings),

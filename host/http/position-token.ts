@@ -2,18 +2,27 @@
 // opaque to them. A token carries no signature, because a forged one gives nothing away: it only lets the queries of its own
 // request wait.
 import type { Position, Positions } from '../engine/needs/feed.ts';
-import type { HeaderList } from '@svc/model/endpoint';
+import type { EndpointResponse, HeaderList } from '@svc/model/endpoint';
 
-/** Header of a response: everything that its handler has stored is before this position. */
+/**
+ * Header of a response: everything that its handler has stored, or has read of entities, is before this position, and so is what its
+ * request named.
+ */
 export const POSITION_FIELD = 'svc-position';
 /** Header of a request: the queries of its handler have to see everything before this position. */
 export const AFTER_FIELD = 'svc-after';
 /** First characters of a token. Another form of positions gets other ones. */
 const PREFIX = 'p1-';
 
-/** Returns the token of the present end of the journal. */
-export function endToken(positions: Positions): string {
-  return PREFIX + positions.end();
+/** Returns the token of a position. */
+export function tokenOf(position: Position): string {
+  return PREFIX + position;
+}
+
+/** Returns the response with a position instead of one that the module has given it. */
+export function atPosition(response: EndpointResponse, position: Position): EndpointResponse {
+  const headers = response.headers.filter(([name]) => name.toLowerCase() !== POSITION_FIELD);
+  return { ...response, headers: [...headers, [POSITION_FIELD, tokenOf(position)]] };
 }
 
 /**

@@ -2,7 +2,6 @@
 // module decides status, headers and body. It cannot add bytes after a header's value, or set headers that frame
 // the body or belong to the connection or the platform: such a header is a fault of the module, or is left out.
 import type { WholeResponse } from '@svc/http1';
-import type { Positions } from '../engine/needs/feed.ts';
 import type { Refusal } from '@svc/model/call';
 import type { Body, EndpointResponse, HeaderList } from '@svc/model/endpoint';
 import { GuestFault } from '@svc/model/guest-fault';
@@ -10,7 +9,7 @@ import { SMALL_BYTES } from '@svc/model/kept-bytes';
 import { type Answer, type ErrorForm, refusalAnswer } from './answers.ts';
 import { isCorsField, isFieldName, isFieldValue, isForThisHop } from '@svc/kit/header-grammar';
 import type { HttpSettings } from './http-settings.ts';
-import { endToken, POSITION_FIELD } from './position-token.ts';
+import { POSITION_FIELD } from './position-token.ts';
 import { reasonPhrase } from './reason-phrases.ts';
 
 /** Headers that only the server sets, for framing and for the date: left out of an endpoint's response. */
@@ -34,23 +33,25 @@ const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
 
 interface AnswerOptions {
   readonly settings: HttpSettings;
-  /** Positions of the journal, whose end is added as Svc-Position; undefined: the header is not added. */
-  readonly positions: Positions | undefined;
+  /** Whether the header Svc-Position is the runtime's; otherwise the module may set it, as any other. */
+  readonly hasPosition: boolean;
+  /** Whether callers get the runtime's header. */
+  readonly showsPosition: boolean;
   readonly errors: ErrorForm;
 }
 
 /** Converts what a handler has answered. Throws GuestFault as `responseAnswer` does. */
 export function handlerAnswer(
   outcome: EndpointResponse | Refusal,
-  { settings, positions, errors }: AnswerOptions,
+  { settings, hasPosition, showsPosition, errors }: AnswerOptions,
 ): Answer {
-  const answer =
-    outcome.kind === 'refusal'
-      ? handlerRefusalAnswer(outcome, settings, errors)
-      : responseAnswer(outcome, settings);
-  if (positions === undefined) return answer;
-  const headers = answer.headers.filter(([name]) => name !== POSITION_FIELD);
-  return { ...answer, headers: [...headers, [POSITION_FIELD, endToken(positions)]] };
+  if (outcome.kind === 'refusal') return handlerRefusalAnswer(outcome, settings, errors);
+  if (!hasPosition) return responseAnswer(outcome, settings);
+  // The limits are those of the module, which has not set this header.
+  const headers = outcome.headers.filter(([name]) => name !== POSITION_FIELD);
+  const answer = responseAnswer({ ...outcome, headers }, settings);
+  const position = outcome.headers.filter(([name]) => name === POSITION_FIELD);
+  return showsPosition ? { ...answer, headers: [...answer.headers, ...position] } : answer;
 }
 
 /** Converts a response. Throws GuestFault if HTTP cannot carry it, or if it exceeds a limit. */

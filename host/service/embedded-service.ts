@@ -15,7 +15,7 @@ import { type ViewClient, viewClient } from '@svc/components/view-client';
 import type { ViewDefinition } from '@svc/components/view-definition';
 import { createHttpServer } from '../http/http-server.ts';
 import { InProcessHttp } from '../http/in-process-http.ts';
-import { endToken, positionOf } from '../http/position-token.ts';
+import { positionOf, tokenOf } from '../http/position-token.ts';
 import { InProcessFetch } from '../http/requests/in-process-fetch.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import { type IntrospectionSettings, serviceView } from '../introspection/service-view.ts';
@@ -196,7 +196,7 @@ export class EmbeddedService implements Service {
   }
 
   position(): string {
-    return endToken(this.#journal!.positions);
+    return tokenOf(this.#journal!.positions.end());
   }
 
   counts(): ServiceCounts {

@@ -194,7 +194,7 @@ export class ServedGuest {
       budgets,
       tokens: options.tokens,
       limits: servedLimits(options, routes),
-      positions: views?.positions,
+      hasPosition: views !== undefined,
       observer: {
         recorder,
         counts: numbers.http,

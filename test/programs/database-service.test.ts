@@ -100,6 +100,8 @@ test.each<[shards: number, url: string, options: Pick<ServiceOptions, 'source'>]
         await place(url, id, 1);
         await place(url, id, 1);
         const position = await place(url, id, 2);
+        // The header names the slice of this order alone.
+        expect(position).toMatch(/^p1-[0-9a-z]+:[0-9a-z]+$/);
         expect(await rowOf(url, id, position)).toMatchObject({ placed: 2 });
         await quiet(url, id);
       }),

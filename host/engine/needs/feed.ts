@@ -32,6 +32,8 @@ export interface Positions {
   readonly start: Position;
   /** Returns the position after the last record that is on disk. Every append that has settled is before it. */
   end(): Position;
+  /** Returns a position that is after each record of these entities that is on disk, and after everything before `after`. */
+  endOf(entities: readonly EntityRef[], after: Position): Position;
   /** Whether everything before `wanted` is also before `position`. */
   hasReached(position: Position, wanted: Position): boolean;
   /** Returns the number of records from one position to a later one. */

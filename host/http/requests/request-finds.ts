@@ -26,10 +26,15 @@ export interface QueriedViews {
   findAtOnce(query: RowQuery, after: Position | undefined): RowPage | Refusal | undefined;
 }
 
+/** Maximum number of calls whose entities are noted. After more the position is that of all entities. */
+const CALLED_MAX = 1_000;
+
 export class RequestFinds {
   readonly #views: QueriedViews;
   /** The position that the request names. */
   readonly #after: Position | undefined;
+  /** The entities that the handler has called. */
+  readonly #called: EntityRef[] = [];
   #hasCommanded = false;
   /** The handler's commands that have no answer yet. */
   readonly #unanswered = new Set<Promise<unknown>>();
@@ -44,9 +49,17 @@ export class RequestFinds {
     return this.#after !== undefined && !this.#views.haveReached(this.#after);
   }
 
-  /** Notes a call that the handler is about to make, if the call may store events. Returns whether it may. */
-  note({ component }: EntityRef, name: string): boolean {
-    const isCommand = this.#views.isCommand(component, name);
+  /** The position after everything that the handler has stored or read of entities, and that the request names. */
+  get position(): Position {
+    const { positions } = this.#views;
+    if (this.#called.length > CALLED_MAX) return positions.end();
+    return positions.endOf(this.#called, this.#after ?? positions.start);
+  }
+
+  /** Notes a call that the handler is about to make. Returns whether the call may store events. */
+  note(target: EntityRef, name: string): boolean {
+    if (this.#called.length <= CALLED_MAX) this.#called.push(target);
+    const isCommand = this.#views.isCommand(target.component, name);
     if (isCommand) this.#hasCommanded = true;
     return isCommand;
   }
@@ -81,8 +94,8 @@ export class RequestFinds {
 
   /** The position before which a query has to have all events; undefined: any rows will do. */
   get #wanted(): Position | undefined {
-    // What the commands have stored is on disk, so it is before the end. The request's own position is, too.
-    return this.#hasCommanded ? this.#views.positions.end() : this.#after;
+    // What the commands have stored is on disk.
+    return this.#hasCommanded ? this.position : this.#after;
   }
 }
 

@@ -2,6 +2,7 @@
 // calls, and holds the handler's answer back until the write behind a speculative result is on disk (request-calls.ts has
 // the invariants of speculation and replay). If the write confirms the result, the answer is sent as it is. If not, the
 // handler is replayed where it can suspend, and its new answer is sent.
+// The response of a service with views has the position of what its handler has stored.
 // When the handler returns the result of a call that failed, the response is that failure (500, 503 or 504) and not the
 // handler's own text.
 import type { RandomSource, WallClock } from '../../engine/needs/clock.ts';
@@ -33,7 +34,7 @@ import { configuredEngine } from './configured-engine.ts';
 import { RequestCalls } from './request-calls.ts';
 import { type QueriedViews, RequestFinds } from './request-finds.ts';
 import { RequestKeys } from './request-keys.ts';
-import { caughtUp, positionAfter } from '../position-token.ts';
+import { atPosition, caughtUp, positionAfter } from '../position-token.ts';
 
 interface Parts {
   readonly guest: Pick<Guest, 'endpoints'>;
@@ -119,9 +120,13 @@ export function requestHandler({
     if (views === undefined) return run(received, metadata, calls, waiter);
     const after = positionAfter(received.headers, views.positions);
     if (after === false && guest.endpoints.readsBodies !== true) return FOREIGN_TOKEN;
-    calls.allowFinds(new RequestFinds(views, after === false ? undefined : after));
+    const finds = new RequestFinds(views, after === false ? undefined : after);
+    calls.allowFinds(finds);
     const request = after === false ? { ...received, body: REFUSED } : received;
-    return run(request, metadata, calls, waiter);
+    const outcome = run(request, metadata, calls, waiter);
+    return outcome instanceof Promise
+      ? outcome.then((later) => positioned(later, finds))
+      : positioned(outcome, finds);
   };
   return (
     received: EndpointRequest,
@@ -152,6 +157,10 @@ export function requestHandler({
     }
     return answer;
   };
+}
+
+function positioned(outcome: Outcome, finds: RequestFinds): Outcome {
+  return outcome.kind === 'refusal' ? outcome : atPosition(outcome, finds.position);
 }
 
 const FOREIGN_TOKEN = refusal(

@@ -1,11 +1,6 @@
 // MemoryFeed reads the records of a journal in memory, in the order in which they were stored. A position is a number of
 // records.
-import {
-  type Feed,
-  type FeedPage,
-  type FeedRecord,
-  type Position,
-} from '../../engine/needs/feed.ts';
+import type { Feed, FeedPage, FeedRecord, Position } from '../../engine/needs/feed.ts';
 import { READ_UNITS_MAX } from '../../engine/needs/journal.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef, JournalRecord } from '@svc/model/entity';
@@ -56,6 +51,11 @@ export class MemoryFeed implements Feed {
 
   end(): Position {
     return String(this.#order.records.length);
+  }
+
+  /** There is one order of all entities. */
+  endOf(): Position {
+    return this.end();
   }
 
   read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage {

@@ -19,6 +19,11 @@ export class SqlitePositions implements Positions {
     return String(this.journalEnd.pos);
   }
 
+  /** There is one order of all entities. */
+  endOf(): Position {
+    return this.end();
+  }
+
   hasReached(position: Position, wanted: Position): boolean {
     return Number(position) >= Number(wanted);
   }

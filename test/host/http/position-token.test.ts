@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { caughtUp, endToken, positionAfter } from '../../../host/http/position-token.ts';
+import { atPosition, caughtUp, positionAfter, tokenOf } from '../../../host/http/position-token.ts';
 import { SliceHeads } from '../../../host/storage/postgres/feed/slice-heads.ts';
 import { SlicePositions } from '../../../host/storage/postgres/feed/slice-positions.ts';
 
@@ -9,15 +9,15 @@ function behind(stored: readonly (readonly [slice: number, head: number])[]) {
   return new SlicePositions(heads, async () => heads.advance(stored));
 }
 
-function tokenOf(heads: readonly (readonly [slice: number, head: number])[]): string {
+function endToken(heads: readonly (readonly [slice: number, head: number])[]): string {
   const all = new SliceHeads();
   all.advance(heads);
-  return endToken(new SlicePositions(all));
+  return tokenOf(new SlicePositions(all).end());
 }
 
 test('a token of another node is one of the journal once the end has caught up', async () => {
   const positions = behind([[5, 3]]);
-  const headers = [['svc-after', tokenOf([[5, 3]])]] as const;
+  const headers = [['svc-after', endToken([[5, 3]])]] as const;
   expect(positionAfter(headers, positions)).toBe(false);
   await caughtUp(headers, positions);
   expect(positionAfter(headers, positions)).toBe('5:3');
@@ -26,7 +26,7 @@ test('a token of another node is one of the journal once the end has caught up',
 
 test('a token that is after everything stored is none of the journal', async () => {
   const positions = behind([[5, 3]]);
-  const headers = [['svc-after', tokenOf([[5, 4]])]] as const;
+  const headers = [['svc-after', endToken([[5, 4]])]] as const;
   await caughtUp(headers, positions);
   expect(positionAfter(headers, positions)).toBe(false);
 });
@@ -38,5 +38,24 @@ test.each(['', 'p1', 'p1-?', 'p2-5:3', 'x'])('nothing is asked for the text %j',
 test('nothing is asked without the header, and in a journal that nobody else writes', () => {
   expect(caughtUp([], behind([]))).toBeUndefined();
   const alone = new SlicePositions(new SliceHeads());
-  expect(caughtUp([['svc-after', tokenOf([[5, 3]])]], alone)).toBeUndefined();
+  expect(caughtUp([['svc-after', endToken([[5, 3]])]], alone)).toBeUndefined();
+});
+
+test('a response has one position, that of the runtime', () => {
+  const { headers } = atPosition(
+    {
+      kind: 'response',
+      status: 200,
+      headers: [
+        ['Svc-Position', 'of the module'],
+        ['x-own', 'kept'],
+      ],
+      body: { kind: 'none' },
+    },
+    '5:3',
+  );
+  expect(headers).toEqual([
+    ['x-own', 'kept'],
+    ['svc-position', 'p1-5:3'],
+  ]);
 });

@@ -108,6 +108,7 @@ test('the age that a feed gives later is shown from the next look on, and one th
   const feed: Feed = {
     start: memory.start,
     end: () => memory.end(),
+    endOf: () => memory.endOf(),
     hasReached: (...positions) => memory.hasReached(...positions),
     count: (...positions) => memory.count(...positions),
     parse: (text) => memory.parse(text),

@@ -67,6 +67,7 @@ function counted(feed: Feed, read: Feed['read'] = (...page) => feed.read(...page
   const counting: Feed = {
     start: feed.start,
     end: () => feed.end(),
+    endOf: (...entities) => feed.endOf(...entities),
     hasReached: (...positions) => feed.hasReached(...positions),
     count: (...positions) => feed.count(...positions),
     parse: (text) => feed.parse(text),

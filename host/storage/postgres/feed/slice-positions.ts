@@ -25,11 +25,15 @@ export class SlicePositions implements Positions {
     return this.positionOf(this.endOffsets());
   }
 
-  /** Returns a position that names the slices of these entities alone, and is after each of their records that is on disk. */
-  endOf(entities: Iterable<EntityRef>): Position {
+  /** The position names the slices of these entities, and those that `after` names. */
+  endOf(entities: readonly EntityRef[], after: Position): Position {
     const { offs } = this.heads.offsets();
-    const slices = Array.from(entities, ({ component, id }) => sliceOf(component, id));
-    return SliceOffsets.start.with(slices.map((slice) => [slice, offs[slice]!])).text;
+    const from = this.offsetsOf(after);
+    const ends = entities.map(({ component, id }): readonly [slice: number, off: number] => {
+      const slice = sliceOf(component, id);
+      return [slice, Math.max(offs[slice]!, from.offs[slice]!)];
+    });
+    return this.positionOf(from.with(ends));
   }
 
   hasReached(position: Position, wanted: Position): boolean {

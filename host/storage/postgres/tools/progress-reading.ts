@@ -18,14 +18,7 @@ const HEADS = { text: 'SELECT slice, head FROM svc.slice' };
 
 /** Returns the positions up to the last record that is stored now. Rejects as `readDatabase` does. */
 export async function readPositions(location: JournalInDatabase): Promise<Positions> {
-  const positions = new SlicePositions(await readHeads(location));
-  return {
-    start: positions.start,
-    end: () => positions.end(),
-    hasReached: (position, wanted) => positions.hasReached(position, wanted),
-    count: (from, to) => positions.count(from, to),
-    parse: () => undefined,
-  };
+  return new SlicePositions(await readHeads(location));
 }
 
 /** Does what `JournalProgress.nextTimeMs` says. Rejects as `readDatabase` does. */

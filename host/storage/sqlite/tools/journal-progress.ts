@@ -34,14 +34,7 @@ export class SqliteProgress implements JournalProgress {
   positions(): Positions {
     const end = new JournalEnd();
     end.advance(Number(this.#connection.rows(END, [])[0]![0]));
-    const positions = new SqlitePositions(end.shared);
-    return {
-      start: positions.start,
-      end: () => positions.end(),
-      hasReached: (position, wanted) => positions.hasReached(position, wanted),
-      count: (from, to) => positions.count(from, to),
-      parse: () => undefined,
-    };
+    return new SqlitePositions(end.shared);
   }
 
   nextTimeMs(position: Position, components: readonly string[]): number | undefined {

@@ -3,6 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Position } from '../../../../host/engine/needs/feed.ts';
 import type { HostCalls } from '../../../../model/guest.ts';
+import { SliceHeads } from '../../../../host/storage/postgres/feed/slice-heads.ts';
+import { SlicePositions } from '../../../../host/storage/postgres/feed/slice-positions.ts';
+import { sliceOf } from '../../../../model/slice.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { type QueriedViews, RequestFinds } from '../../../../host/http/requests/request-finds.ts';
 import { type Refusal, type Reply, refusal } from '../../../../model/call.ts';
@@ -82,6 +85,44 @@ describe('a query of a handler has to see', () => {
     ).toThrow('refused');
     await finds.find(QUERY);
     expect(asked).toEqual(['1']);
+  });
+});
+
+/** Positions of a journal that is divided into slices: each of the entities has stored so many records. */
+function sliced(heads: Readonly<Record<string, number>>) {
+  const { queried } = views();
+  const shared = new SliceHeads();
+  shared.advance(Object.entries(heads).map(([id, head]) => [sliceOf('order', id), head]));
+  return { ...queried, positions: new SlicePositions(shared) };
+}
+const at = (id: string, off: number): Position => `${sliceOf('order', id).toString(36)}:${off}`;
+
+describe('the position of a response', () => {
+  test('names the entities that the handler has called, and no others', () => {
+    const queried = sliced({ o1: 3, o2: 4 });
+    const finds = new RequestFinds(queried, undefined);
+    expect(finds.position).toBe(queried.positions.start);
+    finds.note(ENTITY, 'get');
+    expect(finds.position).toBe(at('o1', 3));
+    finds.note({ component: 'order', id: 'o2' }, 'place');
+    for (const one of [at('o1', 3), at('o2', 4)])
+      expect(queried.positions.hasReached(finds.position, one)).toBe(true);
+  });
+
+  test('names what its request names, so that a caller keeps one position', () => {
+    const queried = sliced({ o1: 3, o2: 4 });
+    const finds = new RequestFinds(queried, at('o2', 2));
+    finds.note(ENTITY, 'place');
+    for (const one of [at('o1', 3), at('o2', 2)])
+      expect(queried.positions.hasReached(finds.position, one)).toBe(true);
+    expect(queried.positions.hasReached(finds.position, at('o2', 3))).toBe(false);
+  });
+
+  test('names all entities if the handler has called too many', () => {
+    const queried = sliced({ o1: 3, o2: 4 });
+    const finds = new RequestFinds(queried, undefined);
+    for (let call = 0; call < 1_001; call++) finds.note(ENTITY, 'get');
+    expect(finds.position).toBe(queried.positions.end());
   });
 });
 

@@ -21,16 +21,21 @@ test('the end names every slice that has records', () => {
   expect(positions.end()).toBe('0:c.1');
 });
 
-test('the end of entities names their slices alone', () => {
+test('the end of entities names their slices, and those before which it is not', () => {
   const cart = { component: 'Cart', id: 'one' };
   const empty = { component: 'Cart', id: 'nobody' };
   const slice = sliceOf(cart.component, cart.id);
   const { positions } = positionsOf([slice, 5], [(slice + 1) % 1024, 9]);
-  const token = positions.endOf([cart, cart, empty]);
+  const token = positions.endOf([cart, cart, empty], positions.start);
   expect(token).toBe(`${slice.toString(36)}:5`);
   expect(positions.hasReached(positions.end(), token)).toBe(true);
   expect(positions.hasReached(token, positions.end())).toBe(false);
-  expect(positions.endOf([])).toBe(positions.start);
+  expect(positions.endOf([], positions.start)).toBe(positions.start);
+  const other = `${((slice + 1) % 1024).toString(36)}:2`;
+  const both = positions.endOf([cart], other);
+  expect(positions.hasReached(both, token) && positions.hasReached(both, other)).toBe(true);
+  expect(positions.hasReached(both, positions.end())).toBe(false);
+  expect(positions.endOf([cart], `${slice.toString(36)}:6`)).toBe(`${slice.toString(36)}:6`);
 });
 
 test('positions are compared slice by slice', () => {
