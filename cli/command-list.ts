@@ -47,6 +47,7 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   consumers: async () => (await import('./commands/consumers.ts')).consumers,
   'consumers retry': async () => (await import('./commands/consumers-retry.ts')).consumersRetry,
   'consumers skip': async () => (await import('./commands/consumers-skip.ts')).consumersSkip,
+  cluster: async () => (await import('./commands/cluster.ts')).cluster,
   entity: async () => (await import('./commands/entity.ts')).entity,
   verify: async () => (await import('./commands/verify.ts')).verify,
   'upgrade-check': async () => (await import('./commands/upgrade-check.ts')).upgradeCheck,

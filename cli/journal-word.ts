@@ -3,7 +3,7 @@
 //
 // Invariant: a URL itself is not taken, because other users of the machine see the words of a command.
 import { resolve } from 'node:path';
-import type { JournalLocation } from '@svc/host/tools';
+import type { JournalInDatabase, JournalLocation } from '@svc/host/tools';
 import { UsageError } from './usage-error.ts';
 
 const URL_FILE = 'url-file:';
@@ -13,6 +13,15 @@ const URL_VARIABLE = 'url-variable:';
 export function journalNote(words = 'DIR'): string {
   return `${words} may also be ${URL_FILE}FILE or ${URL_VARIABLE}NAME: the journal in the database
 whose URL is in this file, or in this variable of the environment.`;
+}
+
+/** Returns the location of the database that a word names. Throws UsageError for a folder. `command`: the one that takes the word. */
+export function databaseOf(command: string, tools: Tools, word: string): JournalInDatabase {
+  const location = journalOf(tools, word);
+  if (location.kind === 'postgres') return location;
+  throw new UsageError(
+    `${command} takes the journal of a database as ${URL_FILE}FILE or ${URL_VARIABLE}NAME, not a folder, which one process uses alone.`,
+  );
 }
 
 type Tools = Pick<typeof import('@svc/host/tools'), 'journalIn' | 'journalInDatabase'>;

@@ -83,14 +83,25 @@ export { gatherConfiguration } from './configuration/configuration-values.ts';
 export { GuestFault } from '@svc/model/guest-fault';
 export { COUNT_PREFIX, KEY_QUERY } from '@svc/model/view';
 export { SvcError } from '@svc/kit/svc-error';
-export { journalIn, journalInDatabase, type JournalLocation } from './storage/journal-location.ts';
+export {
+  journalIn,
+  journalInDatabase,
+  type JournalInDatabase,
+  type JournalLocation,
+} from './storage/journal-location.ts';
 export type {
   ComponentSummary,
   EntitySummary,
   InspectedRecord,
   JournalInspection,
 } from './storage/journal-inspection.ts';
-export { inspectConsumers, inspectJournal, inspectTimers } from './storage/journal-reading.ts';
+export type { InspectedCluster, InspectedNode } from './storage/cluster-inspection.ts';
+export {
+  inspectCluster,
+  inspectConsumers,
+  inspectJournal,
+  inspectTimers,
+} from './storage/journal-reading.ts';
 export {
   EntityHistory,
   type HistoryStep,

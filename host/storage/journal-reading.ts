@@ -2,9 +2,10 @@
 // throw SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
 import type { Feed } from '../engine/needs/feed.ts';
 import type { Awaitable } from '@svc/model/call';
+import type { InspectedCluster } from './cluster-inspection.ts';
 import { EntityOrder } from './entity-order.ts';
 import type { HistoryScan, JournalInspection } from './journal-inspection.ts';
-import { type JournalLocation, locationName } from './journal-location.ts';
+import { type JournalInDatabase, type JournalLocation, locationName } from './journal-location.ts';
 import type { JournalProgress } from './journal-progress.ts';
 import { DatabaseConsumerInspection } from './postgres/tools/consumer-inspection.ts';
 import { DatabaseHistoryScan } from './postgres/tools/history-scan.ts';
@@ -67,6 +68,12 @@ export function inspectProgress(location: JournalLocation): JournalProgress {
     case 'postgres':
       return new DatabaseProgress(location);
   }
+}
+
+/** Returns the nodes of a journal in a database, and the owners of its slices. A journal in a folder has one writer and no cluster. */
+export async function inspectCluster(location: JournalInDatabase): Promise<InspectedCluster> {
+  const code = await import('./postgres/tools/cluster-inspection.ts');
+  return code.inspectCluster(location);
 }
 
 /** Opens the records that are stored now, in commit order: no record follows the last one. */

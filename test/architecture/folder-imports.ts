@@ -76,6 +76,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/consumers/consumer-settings.ts',
     'host/service-calls/call-settings.ts',
     // The types alone: a shard's journal is a value that they pass on.
+    'host/storage/cluster-inspection.ts',
     'host/storage/cluster-nodes.ts',
     'host/storage/journal-connection.ts',
   ],
@@ -90,6 +91,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/http/answers.ts',
     'host/runtime-version.ts',
     'host/shards',
+    'host/storage/cluster-inspection.ts',
     'host/storage/cluster-nodes.ts',
     'host/system.ts',
   ],
@@ -133,6 +135,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/engine/needs',
     // A node names the version of the runtime.
     'host/runtime-version.ts',
+    'host/storage/cluster-inspection.ts',
     'host/storage/cluster-nodes.ts',
     'host/storage/journal-contents.ts',
     'host/storage/journal-end.ts',
