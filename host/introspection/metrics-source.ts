@@ -1,6 +1,7 @@
 // MetricsSource computes the metrics of this process's service from the memory that its threads share and from the
 // statistics that Node keeps of the process. It asks no thread, so it answers whatever a guest in another thread does.
 import type { LimitCounts } from '@svc/model/limit-counters';
+import { clusterFamilies, type ClusterNumbers } from './observability/cluster-families.ts';
 import { consumerFamilies, type ConsumerNumbers } from './observability/consumer-families.ts';
 import type { ViewStatus } from '@svc/model/view-status';
 import { viewFamilies } from './observability/view-families.ts';
@@ -29,6 +30,8 @@ export interface MetricsParts {
   readonly timers: { read(): TimerNumbers };
   readonly consumers: { read(): readonly ConsumerNumbers[] };
   readonly views: { read(): readonly ViewStatus[] };
+  /** Absent, or undefined until the journal is open: the service has one node. */
+  readonly cluster?: { read(): ClusterNumbers | undefined };
   /** Metrics of the program itself. */
   readonly program?: readonly Metric[];
   /** Maximum number of spans in the service's window. */
@@ -92,7 +95,8 @@ export class MetricsSource {
   }
 
   #families(): Family[] {
-    const { shards, journal, timers, consumers, views, program = [], ringCapacity } = this.#parts;
+    const { shards, journal, timers, consumers, views, cluster, ringCapacity } = this.#parts;
+    const { program = [] } = this.#parts;
     const { numbers } = shards;
     const [first] = numbers;
     return [
@@ -113,6 +117,9 @@ export class MetricsSource {
       ),
       ...consumerFamilies(consumers.read()),
       ...viewFamilies(views.read()),
+      ...clusterFamilies(cluster?.read(), (kind) =>
+        numbers.reduce((sum, { nodeCalls }) => sum + nodeCalls.get(kind), 0),
+      ),
       ...limitFamilies(shards.counters.read()),
       gauge('svc_shards', 'Shards that the service has.', shards.count),
       gauge('svc_shards_listening', 'Shards that serve.', shards.serving.filter(Boolean).length),

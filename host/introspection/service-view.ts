@@ -95,6 +95,8 @@ export interface ViewParts extends Omit<ServiceView, 'metrics'> {
   readonly timerSeries: MetricsParts['timers'];
   /** Counts of the consumers. */
   readonly consumerSeries: MetricsParts['consumers'];
+  /** Counts of the nodes of the service's cluster; absent: it has one node. */
+  readonly clusterSeries?: MetricsParts['cluster'];
   /** Metrics of the program, for an embedded service. */
   readonly programMetrics?: MetricsParts['program'];
 }
@@ -103,6 +105,7 @@ export function serviceView({
   journalSeries: journal,
   timerSeries: timers,
   consumerSeries: consumers,
+  clusterSeries: cluster,
   programMetrics: program = [],
   ...parts
 }: ViewParts): ServiceView {
@@ -114,6 +117,7 @@ export function serviceView({
     timers,
     consumers,
     views,
+    ...(cluster && { cluster }),
     program,
     ringCapacity,
   });

@@ -314,6 +314,7 @@ export class RunningService {
         journalSeries: this.#journal.series,
         timerSeries: this.#work.timers.series,
         consumerSeries: this.#work.consumers,
+        clusterSeries: this.#cluster,
         views: this.#viewStatuses,
         configuration: this.#configuration,
         process: this.#code.process,

@@ -57,6 +57,11 @@ export class ServiceCluster {
     return { self, nodes, unreachable: this.#followers?.shards.unreachableNodes ?? new Set() };
   }
 
+  /** The numbers of the cluster for the metrics; undefined if the journal is in a folder, or not open yet. */
+  read(): Pick<ClusterMembership, 'counts' | 'nodes'> | undefined {
+    return this.#membership;
+  }
+
   /** A phase between the start of the shards and that of delivery, which so begins with the slices that are noted here, or is paused. */
   phase(followers: ClusterFollowers): Phase {
     return { start: () => this.#serve(followers), stop: () => this.#leave() };

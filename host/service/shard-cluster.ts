@@ -5,6 +5,7 @@ import type { ByteBudget } from '@svc/model/byte-budget';
 import type { FaultReport } from '@svc/model/fault-report';
 import type { ListenAddress } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
+import type { SharedSeries } from '@svc/model/shared-series';
 import type { Awaitable } from '@svc/model/call';
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import { RouteTable } from '../http/route-table.ts';
@@ -15,6 +16,7 @@ import { RUNTIME_VERSION } from '../runtime-version.ts';
 import { ClusterOwnership } from '../shards/cluster-ownership.ts';
 import type { ForwardedCall } from '../shards/frame.ts';
 import { MovingCalls } from '../shards/moving-calls.ts';
+import type { NodeCall } from '../shards/recorder/node-calls.ts';
 import type { RouterCluster, ShardRouter } from '../shards/shard-router.ts';
 import type { ClusterNode, ClusterSlices, ReleasedSlices } from '../storage/cluster-nodes.ts';
 
@@ -36,6 +38,8 @@ export interface ShardClusterOptions {
   readonly shards: number;
   readonly faults: Pick<FaultReport, 'isKnown'>;
   readonly unsent: ByteBudget;
+  /** Counts of the calls between this node and others. */
+  readonly calls: SharedSeries<NodeCall>;
   readonly log: Log;
   /** Called with the numbers of the nodes that cannot be reached, whenever they may have changed. */
   readonly onUnreachable: (nodes: readonly number[]) => void;
@@ -50,7 +54,7 @@ export class ShardCluster {
   #watch: NodeJS.Timeout | undefined;
 
   constructor(options: ShardClusterOptions) {
-    const { slices, descriptor, shards, faults, unsent, log } = options;
+    const { slices, descriptor, shards, faults, unsent, calls, log } = options;
     this.#options = options;
     this.ownership = new ClusterOwnership(slices, shards);
     this.#remote = new RemoteNodes({
@@ -67,6 +71,7 @@ export class ShardCluster {
       peer: (node) => this.#remote.peer(node),
       moving: new MovingCalls(slices),
       version: () => slices.version,
+      count: (call) => calls.add(call),
       sendsRequests: (descriptor.views ?? []).length === 0,
     };
   }

@@ -222,7 +222,8 @@ async function servedOptions({
   const own = { log, numbers, budgets, limits, index, services, configuration, tls: identity?.tls };
   const options = { guest, journal, leases, deployed, sections, views, tokens, ...own };
   const { createHttpServer: createServer } = await httpServer;
-  cluster = await shardCluster({ guest, journal, resources, unsent: budgets.unsent });
+  const { nodeCalls: calls } = numbers;
+  cluster = await shardCluster({ guest, journal, resources, calls, unsent: budgets.unsent });
   if (count === 1 && cluster === undefined) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');
   const { unsent } = budgets;
@@ -242,6 +243,7 @@ async function servedOptions({
 
 interface ClusterParts extends Pick<ServedParts, 'guest' | 'journal' | 'resources'> {
   readonly unsent: ByteBudget;
+  readonly calls: ShardNumbers['nodeCalls'];
 }
 
 /** Returns the cluster of the service; undefined if the service has one node. */
@@ -250,6 +252,7 @@ async function shardCluster({
   journal,
   resources,
   unsent,
+  calls,
 }: ClusterParts): Promise<ShardCluster | undefined> {
   const slices = settings.remoting && clusterOf(resources.journal, journal);
   if (slices === undefined) return undefined;
@@ -263,6 +266,7 @@ async function shardCluster({
     shards: settings.count,
     faults: log.faults,
     unsent,
+    calls,
     log: ({ level, message, fields }) => log.write(level, message, fields),
     onUnreachable: (nodes) => send({ kind: 'unreachable', nodes }),
   });

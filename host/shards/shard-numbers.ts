@@ -8,6 +8,7 @@ import { SharedSeries } from '@svc/model/shared-series';
 import { HttpNumbers, type SharedHttpNumbers } from './recorder/http-numbers.ts';
 import { InvocationTotals, type SharedTotals } from './recorder/invocation-totals.ts';
 import type { RouteLabels } from './recorder/http-numbers.ts';
+import { NODE_CALLS, type NodeCall } from './recorder/node-calls.ts';
 import { SHARD_GAUGES, SHARD_SERIES, type ShardSeries } from './recorder/shard-series.ts';
 import { SpanRows } from './recorder/span-rows.ts';
 
@@ -18,6 +19,7 @@ export interface SharedNumbers {
   readonly http: SharedHttpNumbers;
   readonly sampled: SharedArrayBuffer;
   readonly firings: SharedArrayBuffer;
+  readonly nodeCalls: SharedArrayBuffer;
 }
 
 export class ShardNumbers {
@@ -30,6 +32,8 @@ export class ShardNumbers {
   readonly sampled: SharedSeries<ShardSeries>;
   /** Firings of timers, by how they ended. */
   readonly firings: SharedSeries<FiringEnding>;
+  /** Calls between this node and others; zeros if the service has one node. */
+  readonly nodeCalls: SharedSeries<NodeCall>;
 
   /**
    * `capacity`: maximum number of spans that the shard keeps, at least one. `shared`: the memory of another thread's
@@ -49,6 +53,7 @@ export class ShardNumbers {
     this.http = new HttpNumbers(this.routes.length, shared?.http);
     this.sampled = new SharedSeries(SHARD_SERIES, shared?.sampled);
     this.firings = new SharedSeries(FIRING_ENDINGS, shared?.firings);
+    this.nodeCalls = new SharedSeries(NODE_CALLS, shared?.nodeCalls);
   }
 
   get shared(): SharedNumbers {
@@ -58,6 +63,7 @@ export class ShardNumbers {
       http: this.http.shared,
       sampled: this.sampled.shared,
       firings: this.firings.shared,
+      nodeCalls: this.nodeCalls.shared,
     };
   }
 
@@ -66,10 +72,10 @@ export class ShardNumbers {
    * continue, and so does the number of recorded spans; the spans themselves and the counts by route begin anew.
    */
   next(descriptor: ModuleDescriptor): ShardNumbers {
-    const { totals, sampled, firings, http } = this.shared;
+    const { totals, sampled, firings, nodeCalls, http } = this.shared;
     const { seconds } = http;
     const { capacity } = this.window;
-    const continued = { totals, sampled, firings, http: { seconds } };
+    const continued = { totals, sampled, firings, nodeCalls, http: { seconds } };
     const next = new ShardNumbers(descriptor, capacity, continued);
     next.window.continueFrom(this.window);
     return next;

@@ -17,6 +17,7 @@ import { shardUnavailable } from './peer-failures.ts';
 import { PeerProtocol, type PeerProtocolOptions } from './peer-protocol.ts';
 import { RingTransport } from './ring-transport.ts';
 import type { CallableEngine, RoutedCall } from '../http/requests/callable-engine.ts';
+import type { NodeCall } from './recorder/node-calls.ts';
 import type { Peer } from './shard-messages.ts';
 
 type Outcome = Reply | Refusal;
@@ -29,6 +30,8 @@ export interface RouterCluster {
   readonly moving: MovingCalls;
   /** Changes whenever an owner has changed. */
   readonly version: () => number;
+  /** Counts a call or a request for the metrics. */
+  readonly count: (call: NodeCall) => void;
   /**
    * Whether requests are handled by the node that owns the entity which they call first. Where views are, they are not: the position
    * that a response names has to be known where the request came in.
@@ -77,7 +80,15 @@ export class ShardRouter implements CallableEngine {
 
   /** Options of the protocol with another node. */
   get nodeOptions(): Omit<PeerProtocolOptions, 'ended'> {
-    return { ...this.#callbacks, serve: (call) => this.#serveNode(call) };
+    const { serveRequest, ...callbacks } = this.#callbacks;
+    return {
+      ...callbacks,
+      serve: (call) => this.#serveNode(call),
+      serveRequest: (...request) => {
+        this.#parts.cluster?.count('served');
+        return serveRequest(...request);
+      },
+    };
   }
 
   get #callbacks(): Omit<PeerProtocolOptions, 'serve' | 'ended'> {
@@ -101,8 +112,11 @@ export class ShardRouter implements CallableEngine {
     ...request: Parameters<PeerProtocol['request']>
   ): ReturnType<PeerProtocol['request']> {
     const { cluster } = this.#parts;
-    if (nodeOf(owner) !== undefined && cluster?.sendsRequests !== true) return undefined;
-    return this.#peer(owner)?.request(...request);
+    const isOfNode = nodeOf(owner) !== undefined;
+    if (isOfNode && cluster?.sendsRequests !== true) return undefined;
+    const answer = this.#peer(owner)?.request(...request);
+    if (isOfNode && answer !== undefined) cluster?.count('sent');
+    return answer;
   }
 
   call(
@@ -165,8 +179,14 @@ export class ShardRouter implements CallableEngine {
 
   #forward(owner: number, call: ForwardedCall): Promise<Outcome> {
     const peer = this.#peer(owner);
-    if (peer === undefined) throw shardUnavailable(this.#backAtMs[owner]);
-    return peer.call(call);
+    const counting = nodeOf(owner) === undefined ? undefined : this.#parts.cluster;
+    if (peer === undefined) {
+      counting?.count('unreachable');
+      throw shardUnavailable(this.#backAtMs[owner]);
+    }
+    const answer = peer.call(call);
+    counting?.count('sent');
+    return answer;
   }
 
   #peer(owner: number): Pick<PeerProtocol, 'call' | 'request'> | undefined {
@@ -183,11 +203,14 @@ export class ShardRouter implements CallableEngine {
 
   /** Serves calls of other nodes, of entities that this one owns. Throws SVC_ENTITY_MOVED for others. */
   #serveNode(call: ForwardedCall): Awaitable<Outcome> {
-    const { index, ownership } = this.#parts;
+    const { index, ownership, cluster } = this.#parts;
     const [target] = call;
     const owner = ownership.ownerOf(target.component, target.id);
-    if (owner === index) return this.#serve(call);
-    if (nodeOf(owner) !== undefined) throw entityMoved(target);
-    return this.#forward(owner, call);
+    if (nodeOf(owner) !== undefined) {
+      cluster?.count('refused');
+      throw entityMoved(target);
+    }
+    cluster?.count('served');
+    return owner === index ? this.#serve(call) : this.#forward(owner, call);
   }
 }

@@ -1,6 +1,7 @@
 // ClusterNodes are the runs of the runtime that write one journal together. Each owns some of its slices. This file has the interfaces
 // by which the main thread and the shards of one of these nodes see them; a journal in a folder has one writer and no cluster.
 import type { EntityRef } from '@svc/model/entity';
+import type { HistogramCounts } from '@svc/model/shared-histogram';
 
 /** Number of the owner of what belongs to no node that is known. Numbers of nodes begin at 1, and none is given twice. */
 export const NOBODY = 0;
@@ -41,6 +42,24 @@ export interface ClusterState {
   readonly unreachable: ReadonlySet<number>;
 }
 
+/** From whom a node has got a slice: nobody owned it, its owner's lease had ended, or its owner has handed it over. */
+export const SLICE_ORIGINS = ['free', 'ended', 'node'] as const;
+export type SliceOrigin = (typeof SLICE_ORIGINS)[number];
+
+/** Counts of this node since it was started, and its present values. */
+export interface ClusterCounts {
+  /** For so long the lease lasts, in milliseconds; 0: it has ended. */
+  readonly leaseLeftMs: number;
+  /** Slices that this node owns. */
+  readonly slices: number;
+  /** Slices that this node has got. */
+  readonly acquired: Readonly<Record<SliceOrigin, number>>;
+  /** Slices that this node has handed over. */
+  readonly handedOver: number;
+  /** For how long calls of the slices of a hand-over were held, in seconds. */
+  readonly handOverSeconds: HistogramCounts;
+}
+
 /** The cluster for the thread that has opened the journal. */
 export interface ClusterMembership {
   /** Id of the cluster, which is that of the journal. */
@@ -49,6 +68,8 @@ export interface ClusterMembership {
   readonly self: number;
   /** All members, as the database named them last, in the order in which they joined. */
   readonly nodes: readonly ClusterNode[];
+  /** Counts for the metrics. */
+  readonly counts: ClusterCounts;
   /** Calls a listener whenever `nodes` has changed. */
   onNodes(listener: () => void): void;
   /** Calls a listener whenever this node has changed who owns slices, or has joined or left: the others should look. */

@@ -83,7 +83,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Connections between nodes: below the protocol that shards use, and knowing nothing of what they serve.
   'host/remoting': ['host/shards', 'host/storage/cluster-nodes.ts'],
   'host/introspection/management': ['host/engine/needs', 'host/storage/cluster-nodes.ts'],
-  'host/introspection/observability': ['host/engine/needs', 'host/shards/recorder'],
+  'host/introspection/observability': [
+    'host/engine/needs',
+    'host/shards/recorder',
+    'host/storage/cluster-nodes.ts',
+  ],
   'host/introspection': [
     'host/engine',
     'host/history/reader',
@@ -91,7 +95,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/http/answers.ts',
     'host/runtime-version.ts',
     'host/shards',
-    'host/storage/cluster-inspection.ts',
     'host/storage/cluster-nodes.ts',
     'host/system.ts',
   ],

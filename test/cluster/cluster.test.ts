@@ -51,7 +51,19 @@ test('nodes share the entities, answer for one another, and leave without a fail
     const members = await cluster.members(node);
     expect(members.map(({ status }) => status)).toEqual(['Up', 'Up']);
     expect((await fetch(`${node.management}/ready`)).status).toBe(200);
+    const metrics = await cluster.metrics(node);
+    expect(metrics.get('svc_cluster_nodes{status="Up"}')).toBe(2);
+    expect(metrics.get('svc_cluster_lease_left_seconds')).toBeGreaterThan(0);
+    expect(metrics.get('svc_cluster_slices')).toBeGreaterThan(400);
+    for (const kind of ['sent', 'served'])
+      expect(metrics.get(`svc_cluster_calls_total{kind="${kind}"}`)).toBeGreaterThan(0);
   }
+  const [ofFirst, ofSecond] = [await cluster.metrics(first), await cluster.metrics(second)];
+  const moved = ofSecond.get('svc_cluster_slices_acquired_total{from="node"}')!;
+  expect(moved).toBeGreaterThan(400);
+  expect(ofFirst.get('svc_cluster_slices_acquired_total{from="free"}')).toBe(1_024);
+  expect(ofFirst.get('svc_cluster_slices_handed_over_total')).toBe(moved);
+  expect(ofFirst.get('svc_cluster_hand_over_seconds_count')).toBeGreaterThan(1);
 
   // A node that leaves hands its share over. Callers go to the other one before, as a gateway lets them.
   load.setUrl('first', second.url);
@@ -87,6 +99,9 @@ test('the entities of a node that was killed answer at another one once its leas
   await load.answered(100);
   await load.end();
   expect(load.problems(), `seed ${SEED}`).toEqual([]);
+  expect(
+    (await cluster.metrics(second)).get('svc_cluster_slices_acquired_total{from="ended"}'),
+  ).toBeGreaterThan(400);
   await expect
     .poll(async () => (await cluster.members(second)).map(({ status }) => status), SOON)
     .toEqual(['Up']);

@@ -6,6 +6,7 @@ import { ConsumerSeries } from '../../model/consumer-series.ts';
 import { LimitCounters } from '../../model/limit-counters.ts';
 import { MetricsSource } from '../../host/introspection/metrics-source.ts';
 import { ShardNumbers } from '../../host/shards/shard-numbers.ts';
+import { SliceMovements } from '../../host/storage/postgres/nodes/slice-movements.ts';
 import { TimerSeries } from '../../host/storage/timer-series.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
 import { handlersDescriptor } from '../host/introspection/observability/support/handlers-descriptor.ts';
@@ -38,6 +39,12 @@ test('lists each series with its type and labels, and no other', () => {
           skipped: [],
         },
       ],
+    },
+    cluster: {
+      read: () => ({
+        counts: { leaseLeftMs: 0, slices: 0, ...new SliceMovements().read() },
+        nodes: [],
+      }),
     },
     ringCapacity: 256,
   }).text();

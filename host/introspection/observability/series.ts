@@ -316,7 +316,8 @@ export function labelledCounter(
   return { name, type: 'counter', help, samples };
 }
 
-function histogramSamples(
+/** Returns the samples of a histogram, with these labels beside the bounds. */
+export function histogramSamples(
   histogram: HistogramCounts,
   labels: Readonly<Record<string, string>> = {},
 ): Sample[] {

@@ -10,6 +10,7 @@ import { peerLinks } from '../../../host/shards/peer-link.ts';
 import type { PeerProtocolOptions } from '../../../host/shards/peer-protocol.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
 import { RequestCalls } from '../../../host/http/requests/request-calls.ts';
+import { ClusterOwnership } from '../../../host/shards/cluster-ownership.ts';
 import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
 import { ShardRouter } from '../../../host/shards/shard-router.ts';
 import { COUNTER } from '../../support/counter-guest.ts';
@@ -246,3 +247,50 @@ test('a cancelled request does not wait for another shard', async () => {
   calls.cancel(reason);
   await expect(waiting).rejects.toBe(reason);
 });
+
+test('calls between nodes are counted by whether they are sent and served', async () => {
+  const counts: Record<string, number> = {};
+  const THIRD = 3;
+  const [node, sent] = [7, reply(1)];
+  const other = { call: () => Promise.resolve(sent), request: () => undefined };
+  const { engine, guest, report: faults } = new ShardUnderTest(0);
+  let owner = 0;
+  const router = new ShardRouter({
+    index: 0,
+    ownership: { ownerOf: () => owner },
+    engine,
+    eventLoop: new EventLoopBudget(),
+    faults,
+    handlerTable: new HandlerTable(guest.descriptor),
+    unsent: ampleBudget(),
+    serveRequest: () => Promise.reject(new Error('the handler fails')),
+    cluster: {
+      peer: (number) => (number === node ? (other as never) : undefined),
+      moving: { follow: (made: () => unknown) => made() } as never,
+      version: () => 1,
+      count: (kind) => (counts[kind] = (counts[kind] ?? 0) + 1),
+      sendsRequests: true,
+    },
+  });
+  const target = { component: COUNTER, id: HERE };
+  const { serve, serveRequest } = router.nodeOptions;
+  await router.call(target, 'add', '1', []);
+  expect(counts).toEqual({});
+  await serve([target, 'add', '1', [], undefined]);
+  await expect(serveRequest(REQUEST, [], undefined as never)).rejects.toThrow('fails');
+  expect(counts).toEqual({ served: 2 });
+
+  owner = nodePeer(node);
+  expect(await router.call(target, 'add', '1', [])).toEqual(sent);
+  expect(router.request(owner, REQUEST, [], undefined, () => undefined)).toBeUndefined();
+  expect(() => serve([target, 'add', '1', [], undefined])).toThrow('does not hold the lease');
+  owner = nodePeer(THIRD);
+  expect(() => router.call(target, 'add', '1', [])).toThrow('shard');
+  expect(counts).toEqual({ served: 2, sent: 1, refused: 1, unreachable: 1 });
+});
+
+/** The index of the peer that is a node. */
+function nodePeer(node: number): number {
+  const slices = { self: 0, ownerOf: () => node };
+  return new ClusterOwnership(slices, 1).ownerOf(COUNTER, HERE);
+}

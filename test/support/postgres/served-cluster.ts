@@ -82,6 +82,20 @@ export class ServedCluster {
     return ((await answer.json()) as { members: readonly Member[] }).members;
   }
 
+  /** Resolves with the metrics of a node, by the name of each series with its labels. */
+  async metrics({ management }: ServedNode): Promise<ReadonlyMap<string, number>> {
+    const text = await (await fetch(`${management}/svc/metrics`)).text();
+    return new Map(
+      text
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#'))
+        .map((line) => {
+          const end = line.lastIndexOf(' ');
+          return [line.slice(0, end), Number(line.slice(end + 1))];
+        }),
+    );
+  }
+
   /** Resolves with the number of a node in the cluster; undefined: it is no member, or does not serve yet. */
   async numberOf({ remotingPort }: ServedNode): Promise<number | undefined> {
     const [row] = await this.served.database.sql(

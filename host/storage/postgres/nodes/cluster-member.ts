@@ -7,6 +7,7 @@
 // - A node that does not know the outcome of handing slices over does not own them until it has looked again.
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type ClusterCounts,
   type ClusterMembership,
   type ClusterNode,
   NOBODY,
@@ -19,6 +20,7 @@ import { type ClusterRows, readCluster } from './cluster-rows.ts';
 import { NodeConnection, type NodeConnectionNeeds } from './node-connection.ts';
 import { LEASE_MS, type NodeLease, RENEWAL_MS } from './node-lease.ts';
 import type { NodeMembership, Renewal, SliceOwners } from './node-membership.ts';
+import { SliceMovements } from './slice-movements.ts';
 import type { SliceTable } from './slice-table.ts';
 import { type SliceUsers, within } from './slice-users.ts';
 
@@ -49,6 +51,7 @@ export class ClusterMember implements ClusterMembership {
   readonly #ownersListeners: (() => void)[] = [];
   readonly #tableListeners: (() => void)[] = [];
   readonly #stops: ((slices: readonly number[]) => Promise<void>)[] = [];
+  readonly #movements = new SliceMovements();
   readonly #left = Promise.withResolvers<void>();
   #nodes: readonly ClusterNode[] = [];
   /** The version of the cluster that was looked at last. */
@@ -80,6 +83,12 @@ export class ClusterMember implements ClusterMembership {
 
   get nodes(): readonly ClusterNode[] {
     return this.#nodes;
+  }
+
+  get counts(): ClusterCounts {
+    const { lease, table } = this.#needs;
+    const leaseLeftMs = this.self === NOBODY ? 0 : lease.leftMs;
+    return { leaseLeftMs, slices: table.own().length, ...this.#movements.read() };
   }
 
   onNodes(listener: () => void): void {
@@ -199,6 +208,7 @@ export class ClusterMember implements ClusterMembership {
     const { heads } = this.#needs;
     const { self } = this;
     this.#version = rows.version;
+    this.#movements.looked(rows, self);
     heads.advance(rows.heads.entries());
     this.#assign(ownersOf(rows, self));
     for (const [index, { number, status }] of rows.nodes.entries())
@@ -244,11 +254,14 @@ export class ClusterMember implements ClusterMembership {
     const batch = handedOver.slice(0, BATCH_SLICES);
     const slices = batch.map(([slice]) => slice);
     await within(Promise.allSettled(this.#stops.map((stop) => stop(slices))), STOP_MS);
+    const startedMs = performance.now();
     const end = await this.#needs.users.release(slices);
     try {
       const moved = await this.#moved(batch);
-      if (moved.length > 0) this.#isWanted = true;
-      else this.#lookAfter(LOOK_AGAIN_MS);
+      if (moved.length > 0) {
+        this.#isWanted = true;
+        this.#movements.handedOver(moved.length, performance.now() - startedMs);
+      } else this.#lookAfter(LOOK_AGAIN_MS);
     } finally {
       end();
     }

@@ -4,6 +4,7 @@ import { HandlerTable } from '../../../../model/handler-table.ts';
 import type { SpanOutcome } from '../../../../model/span-outcome.ts';
 import { COUNT_BOUNDS, SECONDS_BOUNDS } from '../../../../model/shared-histogram.ts';
 import { HttpNumbers } from '../../../../host/shards/recorder/http-numbers.ts';
+import { clusterFamilies } from '../../../../host/introspection/observability/cluster-families.ts';
 import { metricsText } from '../../../../host/introspection/observability/metrics-text.ts';
 import {
   httpFamilies,
@@ -246,6 +247,38 @@ test('the timers, by their states', () => {
     'svc_timer_firings_total{outcome="gone"} 4',
     'svc_timer_firings_total{outcome="moved"} 5',
     'svc_timer_firings_total{outcome="unavailable"} 11',
+  ]);
+});
+
+test('the cluster, by nodes, slices and calls; nothing for a service with one node', () => {
+  expect(clusterFamilies(undefined, () => 0)).toEqual([]);
+  const counts = {
+    leaseLeftMs: 4_500,
+    slices: 512,
+    acquired: { free: 1, ended: 2, node: 3 },
+    handedOver: 4,
+    handOverSeconds: { bounds: SECONDS_BOUNDS, counts: [...none(SECONDS_BOUNDS), 2], sum: 300 },
+  };
+  const nodes = (['Up', 'Up', 'Leaving'] as const).map((status) => ({ status }));
+  const text = metricsText(clusterFamilies({ counts, nodes }, (kind) => kind.length));
+  const values = text.split('\n').filter((line) => /^\w/.test(line) && !line.includes('_bucket'));
+  expect(values).toEqual([
+    'svc_cluster_nodes{status="Joining"} 0',
+    'svc_cluster_nodes{status="Up"} 2',
+    'svc_cluster_nodes{status="Leaving"} 1',
+    'svc_cluster_nodes{status="Down"} 0',
+    'svc_cluster_lease_left_seconds 4.5',
+    'svc_cluster_slices 512',
+    'svc_cluster_slices_acquired_total{from="free"} 1',
+    'svc_cluster_slices_acquired_total{from="ended"} 2',
+    'svc_cluster_slices_acquired_total{from="node"} 3',
+    'svc_cluster_slices_handed_over_total 4',
+    'svc_cluster_hand_over_seconds_sum 300',
+    'svc_cluster_hand_over_seconds_count 2',
+    'svc_cluster_calls_total{kind="sent"} 4',
+    'svc_cluster_calls_total{kind="unreachable"} 11',
+    'svc_cluster_calls_total{kind="served"} 6',
+    'svc_cluster_calls_total{kind="refused"} 7',
   ]);
 });
 

@@ -1,13 +1,19 @@
 // Nodes that share the slices of a journal: who owns what, when nodes come, leave, are cut off, or end without a word.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NOBODY } from '../../../../../host/storage/cluster-nodes.ts';
+import { type ClusterCounts, NOBODY } from '../../../../../host/storage/cluster-nodes.ts';
 import type {
   UserReport,
   UserRequest,
 } from '../../../../../host/storage/postgres/postgres-connection.ts';
+import { histogramCount } from '../../../../../model/shared-histogram.ts';
 import { SLICE_COUNT } from '../../../../../model/slice.ts';
-import { JournalNodes } from '../../../../support/postgres/journal-nodes.ts';
+import { type JournalNode, JournalNodes } from '../../../../support/postgres/journal-nodes.ts';
 import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
+
+/** Numbers of slices that the node has got. */
+function acquired(node: JournalNode): ClusterCounts['acquired'] {
+  return node.opened.cluster.counts.acquired;
+}
 
 /** A node has about a third of the slices, or about a half, in the tests. */
 const SHARE_MIN = SLICE_COUNT / 4;
@@ -57,12 +63,14 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
         INSERT INTO public.removed VALUES (extract(epoch FROM OLD.lease_until - clock_timestamp()) * 1000); RETURN OLD; END $$;
       CREATE TRIGGER noted AFTER DELETE ON svc.node FOR EACH ROW EXECUTE FUNCTION public.note_removed()`,
     );
+    const { share } = third!;
     await third!.kill();
     await nodes.agreed([first!, second!]);
     const leftMs = await one('SELECT left_ms FROM public.removed');
     expect(leftMs).toBeLessThanOrEqual(0);
     expect(leftMs).toBeGreaterThan(-1_000);
     expect(first!.statuses).toEqual(['Up', 'Up']);
+    await expect.poll(() => acquired(first!).ended + acquired(second!).ended).toBe(share);
   });
 
   test('lose a node that cannot reach the database, and get it back under another number', async () => {
@@ -113,6 +121,11 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     await nodes.agreed([first, second]);
     await expect.poll(() => log.at(-1)).toBe(`ended, owns ${first.share}`);
     expect(log.length % 3).toBe(0);
+    const { counts } = first.opened.cluster;
+    expect(counts).toMatchObject({ slices: first.share, handedOver: second.share });
+    expect(counts.acquired).toEqual({ free: SLICE_COUNT, ended: 0, node: 0 });
+    expect(histogramCount(counts.handOverSeconds)).toBe(log.length / 3);
+    await expect.poll(() => acquired(second)).toEqual({ free: 0, ended: 0, node: second.share });
     let owned = SLICE_COUNT;
     for (let at = 0; at < log.length; at += 3) {
       const count = Number(log[at]!.slice('stop '.length));
