@@ -4,6 +4,7 @@ import type { PreparedView } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { command, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { ProgressLine } from '../progress-line.ts';
 import {
   checkSettings,
@@ -21,7 +22,7 @@ export const viewsPrepare = command(
   {
     name: 'views prepare',
     summary: 'build the views of a module before it is served',
-    about: `Builds the rows of a module's views in the data folder of a service, which may run meanwhile: it is
+    about: `Builds the rows of a module's views beside the journal of a service, which may run meanwhile: it is
 neither changed nor delayed. When the module is served later, only later events are folded.
 Run it before an upgrade, and before going back to a module whose rows are gone.`,
     words: [{ name: 'MODULE.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
@@ -30,7 +31,7 @@ Run it before an upgrade, and before going back to a module whose rows are gone.
       data: {
         type: 'string',
         value: 'DIR',
-        help: 'the data folder of the service',
+        help: 'the data folder of the service, or its database',
         completes: { kind: 'folder' },
       },
       set: {
@@ -40,10 +41,12 @@ Run it before an upgrade, and before going back to a module whose rows are gone.
         help: 'a setting with which the module runs, as of svc run',
       },
     },
-    notes: `A preparation that was interrupted continues where it was when you repeat it. The rows are deleted
+    notes: `${journalNote()}
+A preparation that was interrupted continues where it was when you repeat it. The rows are deleted
 if they are not used for svc.views.kept-ms (24 h).`,
     examples: [
       'svc views prepare orders-2.wasm --data .svc/orders',
+      'svc views prepare orders-2.wasm --data url-file:database.url',
       'svc views prepare --process 127.0.0.1:9010 --data .svc/orders',
     ],
   },
@@ -54,9 +57,10 @@ if they are not used for svc.views.kept-ms (24 h).`,
         'views prepare takes MODULE.wasm, --process ADDRESS or --process-command COMMAND.',
       );
     if (data === undefined)
-      throw new UsageError('views prepare takes the data folder: --data DIR.');
+      throw new UsageError('views prepare takes the data folder or the database: --data DIR.');
     checkSettings('views prepare', set, given);
     const tools = await import('@svc/host/tools');
+    const location = journalOf(tools, data);
     setPriority(PRIORITY_LOWEST);
     const progress = new ProgressLine();
     let count = 0;
@@ -64,7 +68,7 @@ if they are not used for svc.views.kept-ms (24 h).`,
       try {
         const onProgress = (records: number, total: number) =>
           progress.show(records, total, 'events');
-        const question = { source, settings, location: tools.journalIn(data), onProgress };
+        const question = { source, settings, location, onProgress };
         for await (const view of tools.prepareViews(question)) {
           count++;
           progress.clear();

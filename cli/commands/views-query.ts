@@ -1,6 +1,7 @@
 // svc views query: prints rows of a view that a declared query finds. It only reads, and may do so while a service runs.
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { jsonLine, storedJson } from '../printed-value.ts';
 import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -15,8 +16,8 @@ export const viewsQuery = command(
     name: 'views query',
     summary: 'find rows of a view by one of its queries',
     about: `Prints rows of a view that one of its declared queries finds, a line of JSON for each; with the
-query 'get' and --key, the row of a key. It reads only, and may do so while a service runs on
-the folder. A view that has stopped is queried in the rows that it has.`,
+query 'get' and --key, the row of a key. It reads only, and may do so while a service runs.
+A view that has stopped is queried in the rows that it has.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }, { name: 'VIEW' }, { name: 'QUERY' }],
     options: {
       input: {
@@ -39,7 +40,8 @@ the folder. A view that has stopped is queried in the rows that it has.`,
       },
       output: OUTPUT_OPTION,
     },
-    notes: 'svc views DIR lists the views and their queries.',
+    notes: `${journalNote()}
+svc views DIR lists the views and their queries.`,
     examples: [
       'svc views query .svc/orders orders get --key o1',
       'svc views query .svc/orders orders all',
@@ -50,14 +52,14 @@ the folder. A view that has stopped is queried in the rows that it has.`,
     const limitCount = readLimit(limit);
     if (key !== undefined && query !== GET)
       throw new UsageError(`views query takes --key with the query '${GET}' alone.`);
-    const { journalIn, KEY_QUERY, ViewInspection } = await import('@svc/host/tools');
-    const inspection = new ViewInspection(journalIn(dir!));
+    const tools = await import('@svc/host/tools');
+    const inspection = new tools.ViewInspection(journalOf(tools, dir!));
     try {
       const found = await inspection.find({
         view: view!,
         ...(key === undefined
           ? { query: query!, input }
-          : { query: KEY_QUERY, input: JSON.stringify({ key }) }),
+          : { query: tools.KEY_QUERY, input: JSON.stringify({ key }) }),
         limit: limitCount,
         cursor,
       });

@@ -1,8 +1,9 @@
-// svc views: prints the views of a data folder, which it only reads, and how far their rows are.
+// svc views: prints the views of a journal, which it only reads, and how far their rows are.
 import type { InspectedView } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { command, EXIT_CODE } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { jsonLine, timeText } from '../printed-value.ts';
 import { outputStyle, printData } from '../terminal.ts';
 import { tableLines } from '../text-table.ts';
@@ -14,20 +15,21 @@ const HEADS = ['view', 'state', 'behind', 'since', 'definition', 'queries'] as c
 export const views = command(
   {
     name: 'views',
-    summary: 'show the views of a data folder, and how far their rows are',
-    about: `Shows the views of the module that has used the data folder last: whether their rows are built,
+    summary: 'show the views of a journal, and how far their rows are',
+    about: `Shows the views of the module that has used the journal last: whether their rows are built,
 and how many records of the journal are not folded into them. It reads only, and may do so while a
-service runs on the folder. Whether a view has stopped, and why, it asks the running service.`,
+service runs. Whether a view has stopped, and why, it asks a service that runs on this machine.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }],
     options: { output: OUTPUT_OPTION },
+    notes: journalNote(),
     examples: ['svc views .svc/orders', "svc views .svc/orders -o json | jq '.views[].state'"],
   },
   async ([dir], { output }) => {
-    const { inspectViews, journalIn } = await import('@svc/host/tools');
-    const found = await inspectViews(journalIn(dir!));
+    const tools = await import('@svc/host/tools');
+    const found = await tools.inspectViews(journalOf(tools, dir!));
     await printData(output === 'json' ? jsonOf(dir!, found) : textOf(found));
     if (found.length === 0)
-      process.stderr.write('The module that has used this folder last declares no views.\n');
+      process.stderr.write('The module that has used this journal last declares no views.\n');
     return EXIT_CODE.ok;
   },
 );

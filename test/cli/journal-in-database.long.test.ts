@@ -9,6 +9,8 @@ import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-fol
 
 const folder = temporaryFolderOfFile();
 const module = join(folder, 'orders.wasm');
+/** It has another definition of the view. */
+const next = join(folder, 'next.wasm');
 const SOON = { timeout: 60_000 };
 const DELAY_MS = 3_600_000;
 let server: PostgresServer;
@@ -17,6 +19,7 @@ beforeAll(async () => {
   [server] = await Promise.all([
     PostgresServer.shared('18'),
     buildOrders(join(folder, 'orders', 'index.ts'), module),
+    buildOrders(join(folder, 'next', 'index.ts'), next, '2'),
   ]);
 });
 
@@ -85,6 +88,15 @@ test('the commands that read a journal work on a database beside its service', a
     const [shown, copied] = await Promise.all([svc(...on(here)), svc(...on(there))]);
     expect(shown.replaceAll(here, there)).toBe(copied);
   }
+
+  const [view] = JSON.parse(await svc('views', here, '-o', 'json')).views;
+  expect(view).toMatchObject({ view: 'orders', state: 'live', queries: ['all'] });
+  const { rows } = JSON.parse(await svc('views', 'query', here, 'orders', 'all', '-o', 'json'));
+  expect(rows).toEqual(['a', 'b', 'c'].map((id) => expect.objectContaining({ id, placed: 1 })));
+  const prepare = (file: string) => svc('views', 'prepare', file, '--data', here);
+  expect(await prepare(module)).toBe('orders: a running service keeps it up to date\n');
+  expect(await prepare(next)).toBe('orders: built, 3 rows\n');
+  expect(await prepare(next)).toBe('orders: brought up to date, 3 rows\n');
 
   const events = new SvcProcess(['journal', here, '--events', '-f', '--after', 'last']);
   onTestFinished(async () => void (await events.end('SIGKILL')));

@@ -96,10 +96,14 @@ register<Orders>();
 register<OrderEndpoint>();
 `;
 
-/** Builds the module into a file. */
-export async function buildOrders(entryFile: string, module: string): Promise<void> {
+/** Builds the module into a file. `definition`: that of its view. */
+export async function buildOrders(
+  entryFile: string,
+  module: string,
+  definition = '1',
+): Promise<void> {
   mkdirSync(dirname(entryFile), { recursive: true });
-  writeFileSync(entryFile, SOURCE);
+  writeFileSync(entryFile, SOURCE.replace('@view("orders")', `@view("orders", "${definition}")`));
   writeFileSync(module, (await buildComponent({ entryFile })).component);
 }
 
