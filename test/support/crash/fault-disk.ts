@@ -1,22 +1,9 @@
 // FaultDisk: a folder whose disk fails when the test says so, for a process that is started with its
-// environment. The library that does it (fault-disk.c) is built once, with the system's compiler.
-import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+// environment. The library that does it is fault-disk.c.
+import { closeSync, openSync, readFileSync, realpathSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { preloadedLibrary } from '../preloaded-library.ts';
 
-const SOURCE = join(import.meta.dirname, 'fault-disk.c');
-const BUILD = join(import.meta.dirname, '..', '..', '..', 'build');
 const CONTROL_BYTES = 128;
 const SUFFIX_OFFSET = 64;
 const MODES = { EIO: 1, ENOSPC: 2, stop: 3, tear: 4, slow: 5, after: 6 } as const;
@@ -42,37 +29,11 @@ export interface Fault {
   readonly delayMs?: number;
 }
 
-let library: string | undefined;
-let problem: string | undefined;
+const library = preloadedLibrary(join(import.meta.dirname, 'fault-disk.c'));
 
 /** Why there is no such disk on this system, and its tests are left out; undefined when there is. */
 export function faultDiskProblem(): string | undefined {
-  if (library === undefined && problem === undefined) build();
-  return problem;
-}
-
-function build(): void {
-  if (process.platform !== 'linux') {
-    problem = `a library is preloaded on Linux only, and this is ${process.platform}`;
-    return;
-  }
-  const hash = createHash('sha256').update(readFileSync(SOURCE)).digest('hex').slice(0, 20);
-  const wanted = join(BUILD, `fault-disk-${process.arch}-${hash}.so`);
-  if (!existsSync(wanted)) {
-    mkdirSync(BUILD, { recursive: true });
-    const partial = `${wanted}.${process.pid}`;
-    const compiler = spawnSync(
-      'cc',
-      ['-shared', '-fPIC', '-O1', '-o', partial, SOURCE, '-ldl', '-lpthread'],
-      { encoding: 'utf8' },
-    );
-    if (compiler.status !== 0) {
-      problem = `cc: ${compiler.error?.message ?? compiler.stderr.trim()}`;
-      return;
-    }
-    renameSync(partial, wanted);
-  }
-  library = wanted;
+  return library().problem;
 }
 
 /** The file through which a disk is told to fail, by the test or by the process itself. */
@@ -128,13 +89,14 @@ export class FaultDisk {
 
   /** `folder` exists. `beside`: another folder, for what the library needs. */
   constructor(folder: string, beside: string, options: { readonly traced?: boolean } = {}) {
-    if (faultDiskProblem() !== undefined || library === undefined) throw new Error(problem);
+    const { path, problem } = library();
+    if (path === undefined) throw new Error(problem);
     this.controlPath = join(beside, 'fault-control');
     this.tracePath = join(beside, 'fault-trace');
     writeFileSync(this.controlPath, Buffer.alloc(CONTROL_BYTES));
     this.control = new FaultControl(this.controlPath);
     this.env = {
-      LD_PRELOAD: library,
+      LD_PRELOAD: path,
       SVC_FAULT_FOLDER: realpathSync(folder),
       SVC_FAULT_CONTROL: this.controlPath,
       ...(options.traced === true ? { SVC_FAULT_TRACE: this.tracePath } : {}),
