@@ -24,7 +24,10 @@ export interface LoadOptions {
   readonly shares?: Partial<Shares>;
   /** Time without an answer after which a caller gives up. */
   readonly timeoutMs?: number;
+  /** Pause of a caller after a request that failed. */
   readonly pauseMs?: number;
+  /** Pause of a caller after each other one, which bounds the rate. */
+  readonly restMs?: number;
 }
 
 const DEFAULTS = {
@@ -33,6 +36,7 @@ const DEFAULTS = {
   operationsPerEntity: 200,
   timeoutMs: 30_000,
   pauseMs: 20,
+  restMs: 0,
 };
 /** Unexpected answers that are kept. */
 const UNEXPECTED_MAX = 20;
@@ -138,15 +142,16 @@ export class ClusterLoad {
   }
 
   async #caller(): Promise<void> {
-    const { requestsMax, pauseMs } = this.#options;
+    const { requestsMax, pauseMs, restMs } = this.#options;
     while (!this.#isEnding && this.#sentCount < requestsMax) {
       this.#sentCount++;
       const operation = this.#operations.next();
       // oxlint-disable-next-line no-await-in-loop -- a caller sends one request at a time
       const { kind } = await this.#ask(operation);
       const isAnswered = kind === 'answered' || kind === 'reused';
+      const waitMs = isAnswered ? restMs : Math.max(pauseMs, restMs);
       // oxlint-disable-next-line no-await-in-loop -- a caller waits after a failure
-      if (!isAnswered) await pause(pauseMs);
+      if (waitMs > 0) await pause(waitMs);
     }
   }
 

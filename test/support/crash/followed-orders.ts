@@ -103,8 +103,13 @@ export async function buildOrders(
   definition = '1',
 ): Promise<void> {
   mkdirSync(dirname(entryFile), { recursive: true });
-  writeFileSync(entryFile, SOURCE.replace('@view("orders")', `@view("orders", "${definition}")`));
+  writeOrders(entryFile, definition);
   writeFileSync(module, (await buildComponent({ entryFile })).component);
+}
+
+/** Writes the source into a file. `definition`: that of its view. */
+export function writeOrders(file: string, definition = '1'): void {
+  writeFileSync(file, SOURCE.replace('@view("orders")', `@view("orders", "${definition}")`));
 }
 
 /** The row of an order, without its id. */
