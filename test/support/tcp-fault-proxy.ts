@@ -1,5 +1,5 @@
 // TcpFaultProxy is between a client and a server, and fails as a network does: connections are reset, refused, or stay open and let
-// nothing through, in one direction or in both; or everything comes later.
+// nothing through, in one direction or in both, or are open on one side alone; or everything comes later.
 import { once } from 'node:events';
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 
@@ -11,6 +11,7 @@ interface Pair {
 export class TcpFaultProxy {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
+  readonly #halfOpen = new Set<Socket>();
   #isRefusing = false;
   #holdsAnswers = false;
   #holdsRequests = false;
@@ -45,11 +46,23 @@ export class TcpFaultProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Resets all connections. */
+  /** Resets all connections, half-open ones too. */
   reset(): void {
     for (const { client, server } of this.#pairs) {
       client.resetAndDestroy();
       server.resetAndDestroy();
+    }
+    for (const side of this.#halfOpen) side.resetAndDestroy();
+  }
+
+  /** Lets one side of each connection believe that it is open, while the other one is reset. What the side sends leads nowhere. */
+  leaveHalfOpen(side: keyof Pair): void {
+    for (const pair of this.#pairs) {
+      this.#pairs.delete(pair);
+      const stays = pair[side];
+      this.#halfOpen.add(stays);
+      stays.resume();
+      pair[side === 'client' ? 'server' : 'client'].resetAndDestroy();
     }
   }
 
@@ -101,29 +114,36 @@ export class TcpFaultProxy {
   #join(pair: Pair): void {
     const { client, server } = pair;
     this.#pairs.add(pair);
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      const isHeld = () => (from === client ? this.#holdsRequests : this.#holdsAnswers);
-      const pass = (bytes: Buffer): void => {
-        if (!to.write(bytes)) from.pause();
-      };
-      from.on('data', (bytes: Buffer) => {
-        if (this.#delayMs === 0) pass(bytes);
-        else setTimeout(() => pass(bytes), this.#delayMs);
-      });
-      to.on('drain', () => {
-        if (!isHeld()) from.resume();
-      });
-      from.on('end', () => to.end());
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        to.destroy();
-        this.#pairs.delete(pair);
-      });
-    }
+    this.#pass(pair, client, server, () => this.#holdsRequests);
+    this.#pass(pair, server, client, () => this.#holdsAnswers);
     if (this.#holdsAnswers) server.pause();
     if (this.#holdsRequests) client.pause();
+  }
+
+  #pass(pair: Pair, from: Socket, to: Socket, isHeld: () => boolean): void {
+    let lastDueMs = 0;
+    /** Does what comes from a side in its order, also when the delay has become shorter. */
+    const later = (act: () => void): void => {
+      const nowMs = performance.now();
+      lastDueMs = Math.max(lastDueMs, nowMs + this.#delayMs);
+      if (lastDueMs <= nowMs) act();
+      else setTimeout(act, lastDueMs - nowMs);
+    };
+    from.on('data', (bytes: Buffer) =>
+      later(() => {
+        if (this.#pairs.has(pair) && !to.write(bytes)) from.pause();
+      }),
+    );
+    to.on('drain', () => {
+      if (!isHeld()) from.resume();
+    });
+    from.on('end', () => later(() => to.end()));
+    from.on('error', () => {
+      if (this.#pairs.has(pair)) to.destroy();
+    });
+    from.on('close', () => {
+      if (this.#pairs.delete(pair)) to.destroy();
+      this.#halfOpen.delete(from);
+    });
   }
 }
