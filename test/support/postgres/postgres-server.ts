@@ -184,7 +184,7 @@ export class PostgresServer {
 
   /** Starts the server, after it was stopped if it is running. Resolves once it accepts connections. */
   async restart(): Promise<void> {
-    if (this.#isRunning) await this.#end('SIGINT');
+    if (this.isRunning) await this.#end('SIGINT');
     const log = openSync(join(this.folder, 'log'), 'a');
     this.#process = spawn(this.#programs.postgres, ['-D', join(this.folder, 'data')], {
       ...this.#user,
@@ -195,21 +195,21 @@ export class PostgresServer {
     closeSync(log);
     this.#process.unref();
     await this.#until('accept connections', () => {
-      if (this.#isRunning) return this.#status() === 'ready';
+      if (this.isRunning) return this.#status() === 'ready';
       throw new Error(`the server has ended: ${this.log()}`);
     });
   }
 
   /** Makes the server a standby that follows nobody, until `SELECT pg_promote()`. */
   async becomeStandby(): Promise<void> {
-    if (this.#isRunning) await this.#end('SIGINT');
+    if (this.isRunning) await this.#end('SIGINT');
     this.writeFiles({ 'standby.signal': '' });
     await this.restart();
   }
 
   /** Ends the server and removes its files. */
   async stop(): Promise<void> {
-    if (this.#isRunning) await this.kill();
+    if (this.isRunning) await this.kill();
     await this.#guard.end();
   }
 
@@ -250,7 +250,7 @@ export class PostgresServer {
     return readFileSync(join(this.folder, 'log'), 'utf8');
   }
 
-  get #isRunning(): boolean {
+  get isRunning(): boolean {
     const child = this.#process;
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
@@ -291,7 +291,7 @@ export class PostgresServer {
   async #ended(pids: readonly number[]): Promise<void> {
     const child = this.#process!;
     child.ref();
-    if (this.#isRunning) await once(child, 'exit');
+    if (this.isRunning) await once(child, 'exit');
     this.#process = undefined;
     this.#admin = undefined;
     // A process that is left would keep the memory that they share, and the next server from starting.

@@ -17,6 +17,8 @@ export interface ServiceOptions {
   /** Where the URL is; default: the file of the database. */
   readonly source?: DatabaseSource;
   readonly settings?: readonly string[];
+  /** Further variables of the environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export class ServedDatabase {
@@ -54,8 +56,8 @@ export class ServedDatabase {
       ...(standby ? ['--standby'] : []),
       ...all.flatMap((setting) => ['--set', setting]),
     ];
-    const env = source.kind === 'file' ? {} : { [source.variable]: this.database.url };
-    return new SvcProcess(words, { env });
+    const url = source.kind === 'file' ? {} : { [source.variable]: this.database.url };
+    return new SvcProcess(words, { env: { ...options.env, ...url } });
   }
 
   /** Reads what is stored of an entity. */
