@@ -1,6 +1,7 @@
 // TestRun runs vitest over a selection of tests and counts what passed. The tests of a tier wait for processes, browsers and disks,
 // so a few may fail on a busy machine: the files of a few failed tests are run once more, by themselves. A test that passes then
-// counts as passed, and is named in the output, because it has to be made reliable all the same.
+// counts as passed, and is named in the output, because it has to be made reliable all the same. So are the files that took
+// longest, because a tier has a limit.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,9 @@ import { join, relative } from 'node:path';
 
 /** With more failed files than these something is broken, and nothing is run again. */
 const REPEATED_FILES_MAX = 5;
+/** Number of files of a tier that are named because they took longest. */
+const SLOW_FILES = 15;
+const MS_PER_S = 1_000;
 
 export interface Counted {
   readonly passed: number;
@@ -22,6 +26,9 @@ export interface VitestReport {
     /** Path of the file, absolute. */
     readonly name: string;
     readonly status: 'passed' | 'failed';
+    /** In milliseconds since 1970. */
+    readonly startTime: number;
+    readonly endTime: number;
     readonly assertionResults: readonly {
       readonly fullName: string;
       readonly status: string;
@@ -39,8 +46,8 @@ export interface VitestRun {
 export interface TestRunOptions {
   /** Arguments for vitest that select tests. */
   readonly selection: readonly string[];
-  /** Whether the files of a few failed tests are run once more. */
-  readonly repeats: boolean;
+  /** Whether this is a whole tier: the files of a few failed tests are run once more, and the slowest files are named. */
+  readonly isTier: boolean;
   readonly root: string;
   /** Runs vitest with a selection. */
   readonly run: (selection: readonly string[]) => VitestRun | undefined;
@@ -48,12 +55,13 @@ export interface TestRunOptions {
 }
 
 /** Runs the tests, and prints the names of those that failed. A run that ends without a report counts as one failure. */
-export function runTests({ selection, repeats, root, run, print }: TestRunOptions): Counted {
+export function runTests({ selection, isTier, root, run, print }: TestRunOptions): Counted {
   const first = run(selection);
   if (first === undefined) return { passed: 0, failed: 1 };
   const failures = failuresOf(first.report);
   const files = [...new Set(failures.map(({ file }) => file))];
-  const isRepeated = repeats && files.length > 0 && files.length <= REPEATED_FILES_MAX;
+  const isRepeated = isTier && files.length > 0 && files.length <= REPEATED_FILES_MAX;
+  if (isTier) for (const line of slowFiles(first.report, root)) print(line);
   const second = isRepeated ? run([...selection, ...files]) : undefined;
   const last = second ?? first;
   const left = failuresOf(last.report);
@@ -70,6 +78,14 @@ export function runTests({ selection, repeats, root, run, print }: TestRunOption
     passed: first.report.numPassedTests + passedLater.length - failedLater.length,
     failed: left.length + others,
   };
+}
+
+function slowFiles({ testResults }: VitestReport, root: string): readonly string[] {
+  return testResults
+    .map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / MS_PER_S }))
+    .toSorted((one, other) => other.seconds - one.seconds)
+    .slice(0, SLOW_FILES)
+    .map(({ name, seconds }) => `slow: ${seconds.toFixed(0)} s ${relative(root, name)}`);
 }
 
 interface Failure {

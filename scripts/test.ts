@@ -95,7 +95,7 @@ const tests =
     ? { passed: 0, failed: 0 }
     : runTests({
         selection,
-        repeats: isTier,
+        isTier,
         root,
         run: (selected) => runVitest(root, selected),
         print: (line) => console.log(line),

@@ -8,6 +8,8 @@ function runOf(outcomes: Outcomes, isGreen = Object.values(outcomes).every((o) =
   const testResults = Object.entries(outcomes).map(([name, outcome]) => ({
     name: `/root/${name}`,
     status: outcome === 'passed' ? ('passed' as const) : ('failed' as const),
+    startTime: 1_000,
+    endTime: 3_000,
     assertionResults: outcome === 'unloadable' ? [] : [{ fullName: 'works', status: outcome }],
   }));
   const counted = (status: string) =>
@@ -22,23 +24,38 @@ function runOf(outcomes: Outcomes, isGreen = Object.values(outcomes).every((o) =
   return { report, isGreen };
 }
 
-function ran(runs: readonly (VitestRun | undefined)[], repeats = true) {
+function ran(runs: readonly (VitestRun | undefined)[], isTier = true) {
   const selections: (readonly string[])[] = [];
   const printed: string[] = [];
   const counted = runTests({
     selection: ['--project=long'],
-    repeats,
+    isTier,
     root: '/root',
     run: (selection) => runs[selections.push(selection) - 1],
     print: (line) => printed.push(line),
   });
-  return { ...counted, selections, printed };
+  const slow = printed.filter((line) => line.startsWith('slow: '));
+  return { ...counted, selections, slow, printed: printed.filter((line) => !slow.includes(line)) };
 }
 
 test('a tier in which everything passes is run once', () => {
   const { passed, failed, selections, printed } = ran([runOf({ a: 'passed', b: 'passed' })]);
   expect({ passed, failed, printed }).toEqual({ passed: 2, failed: 0, printed: [] });
   expect(selections).toEqual([['--project=long']]);
+});
+
+test('the files of a tier that took longest are named, the slowest first', () => {
+  const { report } = runOf(
+    Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`f${n}`, 'passed' as const])),
+  );
+  const testResults = report.testResults.map((result, n) => ({
+    ...result,
+    endTime: 1_000 * (n + 1),
+  }));
+  const run = { report: { ...report, testResults }, isGreen: true };
+  const { slow } = ran([run]);
+  expect([slow.length, slow[0], slow.at(-1)]).toEqual([15, 'slow: 19 s f19', 'slow: 5 s f5']);
+  expect(ran([run], false).slow).toEqual([]);
 });
 
 test('the file of a failed test is run again, and a test that passes then is named', () => {
