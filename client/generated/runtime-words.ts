@@ -161,5 +161,10 @@ export const ALLOWABLE_FINDINGS = [
   'consumer-removed',
   'consumer-source-removed',
   'consumer-source-added',
+  'rolling-component-missing',
+  'rolling-event-unread',
+  'rolling-call-refused',
+  'rolling-reply-unread',
+  'rolling-key-refused',
 ] as const;
 export type AllowableFinding = (typeof ALLOWABLE_FINDINGS)[number];

@@ -35,6 +35,11 @@ export const FINDING_NAMES = [
   'consumer-removed',
   'consumer-source-removed',
   'consumer-source-added',
+  'rolling-component-missing',
+  'rolling-event-unread',
+  'rolling-call-refused',
+  'rolling-reply-unread',
+  'rolling-key-refused',
 ] as const;
 export type FindingName = (typeof FINDING_NAMES)[number];
 

@@ -7,13 +7,20 @@ import type { JournalLocation } from '../storage/journal-location.ts';
 import { openJournal, type OpenedJournal, type WriterSettings } from '../storage/opened-journal.ts';
 import { systemClock } from '../system.ts';
 import { beginConsumers } from './consumer-beginnings.ts';
+import { rollingCheck } from './rolling-check.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.ts';
+import type { UpgradeSettings } from './upgrade-settings.ts';
 
-export interface JournalOpening extends Omit<WriterSettings, 'fingerprint' | 'isExclusive'> {
+export interface JournalOpening extends Omit<
+  WriterSettings,
+  'fingerprint' | 'isExclusive' | 'admit'
+> {
   /** Default: true. */
   readonly isExclusive?: boolean;
   readonly location: JournalLocation;
+  /** How the components are compared with others that run at the same time; absent: they do not run beside others. */
+  readonly upgrade?: UpgradeSettings | undefined;
   /**
    * Components that were dropped on purpose, whose events are ignored. Undefined: all unknown components, as in
    * `svc dev`, which reports unknown event types itself.
@@ -32,10 +39,10 @@ export type JournalUser = Pick<SourceDescription, 'fingerprint' | 'descriptor'>;
 
 /**
  * Opens the journal, records its user, makes its schedules those of the service, and notes where its new consumers begin. Rejects with SVC_DATA_…,
- * SVC_DISK_FULL, SVC_JOURNAL_…, SVC_TIMER… and SVC_MANIFEST_UNREADABLE.
+ * SVC_DISK_FULL, SVC_JOURNAL_…, SVC_TIMER…, SVC_MANIFEST_UNREADABLE and SVC_UPGRADE_UNSAFE.
  */
 export async function openJournalFor(
-  { fingerprint, descriptor }: JournalUser,
+  user: JournalUser,
   {
     location,
     limits,
@@ -44,15 +51,18 @@ export async function openJournalFor(
     warn,
     open,
     isExclusive = true,
+    upgrade,
     ignoreComponents,
     words,
     clock = systemClock,
   }: JournalOpening,
 ): Promise<OpenedJournal> {
+  const { fingerprint, descriptor } = user;
   const journal = await (open?.(fingerprint) ??
     openJournal(location, {
       fingerprint,
       isExclusive,
+      admit: upgrade && rollingCheck(user, { location, upgrade, ignoreComponents }),
       limits,
       timerLimits,
       series,

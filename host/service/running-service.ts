@@ -112,6 +112,7 @@ export class RunningService {
       location: journalAt(settings.dataFolder, settings.database),
       warn: (message) => this.#log({ level: 'warn', message }),
       isExclusive: !this.#isShared,
+      upgrade: this.#isShared ? settings.sections.upgrade : undefined,
       limits: settings.sections.journal,
       timerLimits: settings.sections.timers,
       series,

@@ -11,7 +11,14 @@ import { type JournalOpening, type JournalUser, openJournalFor } from './journal
 
 export interface ServiceJournalOptions extends Pick<
   JournalOpening,
-  'limits' | 'isExclusive' | 'timerLimits' | 'series' | 'warn' | 'open' | 'ignoreComponents'
+  | 'limits'
+  | 'isExclusive'
+  | 'timerLimits'
+  | 'series'
+  | 'warn'
+  | 'open'
+  | 'ignoreComponents'
+  | 'upgrade'
 > {
   readonly location: JournalLocation;
   /** The module that the journal is opened for. */
@@ -38,7 +45,7 @@ export class ServiceJournal {
 
   /**
    * Connects one of the shards to the journal, which the first call opens. Rejects with the errors of opening it: SVC_DATA_…,
-   * SVC_DISK_FULL, SVC_JOURNAL_… and SVC_MANIFEST_UNREADABLE, or with the reason why the module was refused.
+   * SVC_DISK_FULL, SVC_JOURNAL_…, SVC_MANIFEST_UNREADABLE and SVC_UPGRADE_UNSAFE, or with the reason why the module was refused.
    */
   async connect(shard: number, shards: number): Promise<JournalConnection> {
     const journal = await (this.#opening ??= this.#open());

@@ -1,23 +1,13 @@
 // TakeoverCheck checks, before a service takes a data folder over from another process, whether it can continue with the
 // journal. The journal is only read, and the other process may write meanwhile: what it stores later is checked when the
 // journal is opened.
-import {
-  type GuestSource,
-  type HostingSettings,
-  type SourceWord,
-  sourceWord,
-} from '../hosting/guest-source.ts';
-import { type Finding, isAllowed } from '../history/upgrade-finding.ts';
-import { printable } from '@svc/kit/printable';
-import { SvcError } from '@svc/kit/svc-error';
+import { type GuestSource, type HostingSettings, sourceWord } from '../hosting/guest-source.ts';
 import { type JournalLocation, locationName } from '../storage/journal-location.ts';
 import { journalExists, lastWriter, storedTypes } from '../storage/journal-preview.ts';
 import type { JournalUser } from './journal-opening.ts';
+import { refusedFindings, upgradeUnsafe } from './refused-findings.ts';
 import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.ts';
 import { ignoredComponents, type UpgradeSettings } from './upgrade-settings.ts';
-
-/** Maximum number of findings that the error message has. */
-const NAMED_MAX = 10;
 
 export interface Takeover {
   readonly location: JournalLocation;
@@ -68,28 +58,12 @@ export async function checkTakeover(
     threads: upgrade.threads,
     signal,
   });
-  const unsafe = findings.filter(
-    (finding) =>
-      !ignoreComponents.includes(finding.component) &&
-      !upgrade.allow.some((word) => isAllowed(word, finding)),
-  );
-  if (unsafe.length > 0) throw unsafeUpgrade(sourceWord(now.kind), location, unsafe);
-}
-
-function unsafeUpgrade(
-  code: SourceWord,
-  location: JournalLocation,
-  findings: readonly Finding[],
-): SvcError {
-  const named = findings
-    .slice(0, NAMED_MAX)
-    .map(
-      ({ name, component, message }) => `${name} (${printable(component)}): ${printable(message)}`,
-    );
-  const more = findings.length > NAMED_MAX ? `; and ${findings.length - NAMED_MAX} more` : '';
-  return new SvcError(
-    'SVC_UPGRADE_UNSAFE',
-    `This ${code} cannot take over what ${locationName(location)} holds: ${named.join('; ')}${more}. ` +
-      `Fix the ${code}, or accept findings that are meant with allow in its descriptor, or svc.upgrade.allow.`,
+  const refused = refusedFindings(findings, { ignoreComponents, upgrade });
+  if (refused.length === 0) return;
+  const code = sourceWord(now.kind);
+  throw upgradeUnsafe(
+    `This ${code} cannot take over what ${locationName(location)} holds`,
+    refused,
+    `Fix the ${code}`,
   );
 }

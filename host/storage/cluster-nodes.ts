@@ -32,6 +32,15 @@ export interface ClusterNode {
   readonly joinedMs: number;
 }
 
+/** A module, or the code of a process, that nodes of a cluster run. */
+export interface RunningModule {
+  readonly fingerprint: string;
+  /** JSON text. */
+  readonly descriptor: string;
+  /** Name of the machine of one of these nodes. */
+  readonly machine: string;
+}
+
 /** A cluster of several nodes, as one of them sees it. */
 export interface ClusterState {
   /** Number of this node; NOBODY while it is not a member. */

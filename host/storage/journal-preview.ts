@@ -2,7 +2,8 @@
 // be writing it.
 import type { Awaitable } from '@svc/model/call';
 import type { JournalContents } from './journal-contents.ts';
-import type { JournalLocation } from './journal-location.ts';
+import type { RunningModule } from './cluster-nodes.ts';
+import type { JournalInDatabase, JournalLocation } from './journal-location.ts';
 import { type LastModule, lastModule } from './sqlite/tools/journal-modules.ts';
 import { hasJournal, journalTypes } from './sqlite/tools/journal-types.ts';
 
@@ -38,6 +39,14 @@ export function storedTypes(location: JournalLocation): StoredTypes {
         eventTypes: async () => (await preview()).databaseTypes(location).eventTypes(),
       };
   }
+}
+
+/**
+ * Returns the modules that nodes run now on a journal in a database. Rejects with SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER,
+ * SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATABASE_….
+ */
+export function runningModules(location: JournalInDatabase): Promise<readonly RunningModule[]> {
+  return preview().then((code) => code.runningModulesIn(location));
 }
 
 /**

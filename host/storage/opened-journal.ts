@@ -5,7 +5,7 @@ import type { ConsumerWriter, StoredConsumer } from '../engine/needs/consumers.t
 import type { Awaitable } from '@svc/model/call';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { TimerLimits } from '@svc/model/timer-limits';
-import type { ClusterMembership } from './cluster-nodes.ts';
+import type { ClusterMembership, RunningModule } from './cluster-nodes.ts';
 import type { FollowerConnection } from './follower-connection.ts';
 import type { JournalConnection } from './journal-connection.ts';
 import type { JournalContents } from './journal-contents.ts';
@@ -57,13 +57,19 @@ export interface WriterSettings {
   readonly fingerprint: string;
   /** Whether no other run of the runtime may use the journal meanwhile. Nobody else can use one in a folder in any case. */
   readonly isExclusive: boolean;
+  /**
+   * Compares the module with one that other runs of the runtime have, before this one uses the journal. Throws SvcError if the two cannot
+   * run at the same time. Absent: the journal is not used beside another module.
+   */
+  readonly admit?: ((running: RunningModule) => void) | undefined;
   /** Receives what an operator should know of a journal that can be used, as a sentence. */
   readonly warn?: (message: string) => void;
 }
 
 /**
  * Opens a journal, which is made if it is missing, and starts its writer. What is stored is checked before anything is changed.
- * Rejects with SVC_DATA_UNUSABLE, SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE.
+ * Rejects with SVC_DATA_UNUSABLE, SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE, and
+ * as `admit` does.
  */
 export function openJournal(
   location: JournalLocation,

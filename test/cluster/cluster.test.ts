@@ -107,7 +107,7 @@ test('the entities of a node that was killed answer at another one once its leas
     .toEqual(['Up']);
 }, 180_000);
 
-test('a node with another module does not join', async () => {
+test('a node with a module that the running one does not understand does not join', async () => {
   const cluster = await newCluster();
   await cluster.start('first');
   const other = join(temporaryFolder(), 'counter.wasm');
@@ -115,5 +115,5 @@ test('a node with another module does not join', async () => {
   const svc = cluster.served.start({ module: other });
   onTestFinished(async () => void (await svc.end('SIGKILL')));
   const { code, stderr } = await svc.ended;
-  expect([code, stderr]).toEqual([1, expect.stringContaining('SVC_DATA_IN_USE')]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('SVC_UPGRADE_UNSAFE')]);
 });

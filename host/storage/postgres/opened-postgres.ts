@@ -42,8 +42,10 @@ import { NodeKeeper } from './nodes/node-keeper.ts';
 import { ClusterMember } from './nodes/cluster-member.ts';
 import { IDLE_IN_TRANSACTION_MS, noteHistory } from './nodes/cluster-transaction.ts';
 import { LEASE_MS, NodeLease } from './nodes/node-lease.ts';
+import { newestModule } from './nodes/slice-shares.ts';
 import { SliceUsers } from './nodes/slice-users.ts';
 import { NodeMembership } from './nodes/node-membership.ts';
+import type { AdmitModule } from './nodes/node-modules.ts';
 import { SliceTable } from './nodes/slice-table.ts';
 import type { PostgresConnection, PostgresFollowing, UserReport } from './postgres-connection.ts';
 import { headSetBack } from './slice-ends.ts';
@@ -59,19 +61,27 @@ const NOTE_AGAIN_MS = 500;
 export const EVENT_TYPES = {
   text: 'SELECT component, manifest FROM svc.event_type ORDER BY component, manifest',
 };
+/** A module that another node runs keeps its number, so that the last number stays that of the newest module during an update. */
 const NOTE_MODULE = {
-  text: `WITH last AS (SELECT number, fingerprint FROM svc.module ORDER BY number DESC LIMIT 1), added AS (
+  text: `WITH last AS (SELECT number, fingerprint FROM svc.module ORDER BY number DESC LIMIT 1), noted AS (
+      SELECT max(m.number) AS number FROM svc.module m
+      WHERE m.fingerprint = $1 AND (m.number = (SELECT number FROM last) OR EXISTS (
+        SELECT FROM svc.node n WHERE n.fingerprint = $1 AND n.number <> $4 AND n.lease_until > clock_timestamp()
+      ))
+      HAVING count(*) > 0
+    ), added AS (
       INSERT INTO svc.module (fingerprint, descriptor, time_ms)
-      SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM last WHERE fingerprint = $1) RETURNING number
+      SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM noted) RETURNING number
     )
-    SELECT number FROM added UNION ALL SELECT number FROM last WHERE fingerprint = $1`,
+    SELECT number FROM added UNION ALL SELECT number FROM noted`,
 };
 const HAS_TIMERS = { text: 'SELECT EXISTS (SELECT FROM svc.timer)' };
 
 /**
  * Opens the journal in a database, whose tables are made if they are missing, and takes the slices that are for this node. Rejects
- * with SVC_DATA_IN_USE while a runtime uses it that shares it with no other one, or has another module, with SVC_JOURNAL_NEWER,
- * SVC_JOURNAL_CORRUPT, SVC_JOURNAL_REGRESSED, SVC_DATABASE_UNUSABLE, SVC_DATABASE_URL_INVALID and SVC_JOURNAL_UNAVAILABLE.
+ * with SVC_DATA_IN_USE while a runtime uses it that shares it with no other one, or runtimes run too many modules, as `admit` does,
+ * with SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_REGRESSED, SVC_DATABASE_UNUSABLE, SVC_DATABASE_URL_INVALID and
+ * SVC_JOURNAL_UNAVAILABLE.
  */
 export async function openPostgresJournal(
   location: JournalInDatabase,
@@ -97,6 +107,8 @@ export interface PostgresWriterSettings {
   readonly fingerprint: string;
   /** Whether no other node may use the journal meanwhile. */
   readonly isExclusive: boolean;
+  /** Compares the module with one that other nodes run. Absent: the journal is not used beside another module. */
+  readonly admit?: AdmitModule | undefined;
   /** Receives what an operator should know of a database that can be used, as a sentence. */
   readonly warn?: (message: string) => void;
 }
@@ -168,6 +180,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
         version: RUNTIME_VERSION,
         fingerprint: settings.fingerprint,
         isExclusive: settings.isExclusive,
+        admit: settings.admit,
       },
       shown,
     );
@@ -276,8 +289,11 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     void this.#note(module);
   }
 
-  reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
-    return this.#timers.reconcileSchedules(schedules, nowMs);
+  /** During an update the schedules are those of the newest module, also after a node with the former one was started again. */
+  async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
+    const present = this.#member.nodes.filter(({ status }) => status !== 'Down');
+    if (newestModule(present) !== this.#settings.fingerprint) return;
+    await this.#timers.reconcileSchedules(schedules, nowMs);
   }
 
   cancelTimer(owner: EntityRef | undefined, name: string): Promise<boolean> {
@@ -339,7 +355,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     while (this.#closed === undefined && this.#writing === module)
       try {
         const [row] = await this.#session.use((session) =>
-          session.query(NOTE_MODULE, [fingerprint, descriptor, timeMs]),
+          session.query(NOTE_MODULE, [fingerprint, descriptor, timeMs, this.#table.self]),
         );
         if (this.#writing === module) this.#module.note(row![0] as number);
         return;

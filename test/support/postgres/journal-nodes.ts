@@ -3,6 +3,7 @@
 import { SLICE_COUNT } from '../../../model/slice.ts';
 import { TIMER_LIMITS_DEFAULT } from '../../../model/timer-limits.ts';
 import { JournalSeries } from '../../../host/storage/journal-series.ts';
+import type { AdmitModule } from '../../../host/storage/postgres/nodes/node-modules.ts';
 import { SliceShares } from '../../../host/storage/postgres/nodes/slice-shares.ts';
 import { SliceTable } from '../../../host/storage/postgres/nodes/slice-table.ts';
 import {
@@ -16,6 +17,8 @@ import type { PostgresServer } from './postgres-server.ts';
 export interface NodeOptions {
   readonly isExclusive?: boolean;
   readonly fingerprint?: string;
+  /** Compares the module with another one that runs; absent: it runs beside none. */
+  readonly admit?: AdmitModule;
 }
 
 export class JournalNode {
@@ -79,6 +82,7 @@ export class JournalNodes {
   async start({
     isExclusive = false,
     fingerprint = 'test',
+    admit,
   }: NodeOptions = {}): Promise<JournalNode> {
     const proxy = await TcpFaultProxy.to(this.#server.port);
     this.#proxies.push(proxy);
@@ -92,6 +96,7 @@ export class JournalNodes {
         series: new JournalSeries(),
         fingerprint,
         isExclusive,
+        admit,
       },
     );
     const node = new JournalNode(opened, proxy);

@@ -52,8 +52,15 @@ export class ServedCluster {
     this.#scratch = scratch;
   }
 
-  /** Starts a node, and resolves once it serves. `settings`: further settings, as `NAME=VALUE`. */
-  async start(name: string, settings: readonly string[] = []): Promise<ServedNode> {
+  /**
+   * Starts a node, and resolves once it serves. `settings`: further settings, as `NAME=VALUE`. `module`: the module's file; default:
+   * that of the service.
+   */
+  async start(
+    name: string,
+    settings: readonly string[] = [],
+    module?: string,
+  ): Promise<ServedNode> {
     const database = await TcpFaultProxy.to(this.#server.port);
     const through = new URL(this.served.database.url);
     through.port = String(database.port);
@@ -62,6 +69,7 @@ export class ServedCluster {
     const svc = this.served.start({
       deployed: true,
       source: urlFile(folder, name, through.href),
+      ...(module !== undefined && { module }),
       settings: [
         'svc.management.host=127.0.0.1',
         'svc.management.port=0',

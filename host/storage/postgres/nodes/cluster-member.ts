@@ -205,7 +205,7 @@ export class ClusterMember implements ClusterMembership {
   }
 
   #note(rows: ClusterRows): void {
-    const { heads } = this.#needs;
+    const { heads, membership } = this.#needs;
     const { self } = this;
     this.#version = rows.version;
     this.#movements.looked(rows, self);
@@ -214,6 +214,9 @@ export class ClusterMember implements ClusterMembership {
     for (const [index, { number, status }] of rows.nodes.entries())
       if (number !== self && status !== 'Down') this.#lookAtEnd(rows.leasesLeftMs[index]!);
     if (JSON.stringify(rows.nodes) === JSON.stringify(this.#nodes)) return;
+    const present = rows.nodes.filter(({ status }) => status !== 'Down');
+    if (present.some(({ number }) => number === self))
+      for (const { fingerprint } of present) membership.met(fingerprint);
     this.#nodes = rows.nodes;
     for (const listener of this.#nodesListeners) listener();
   }

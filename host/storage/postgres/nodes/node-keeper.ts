@@ -6,7 +6,7 @@
 // - This node joins again only after its lease has ended in the memory of all its threads, and they own nothing.
 // - Nothing else uses the connection, so a renewal waits for no lock but that of this node's row.
 import { setTimeout as delay } from 'node:timers/promises';
-import { SvcError } from '@svc/kit/svc-error';
+import type { SvcError } from '@svc/kit/svc-error';
 import { NOBODY } from '../../cluster-nodes.ts';
 import { NodeConnection, type NodeConnectionNeeds } from './node-connection.ts';
 import { LEASE_MS, type NodeLease, RENEWAL_MS } from './node-lease.ts';
@@ -23,7 +23,7 @@ export interface NodeKeeperNeeds extends Pick<NodeConnectionNeeds, 'connect' | '
   readonly onReturned: () => void;
 }
 
-/** The pause between attempts to join while a node has to be removed first, whose lease has ended, in milliseconds. */
+/** The pause between attempts to join while something keeps this node out that passes by itself, in milliseconds. */
 const JOIN_AGAIN_MS = 200;
 
 export class NodeKeeper {
@@ -67,11 +67,11 @@ export class NodeKeeper {
       : `The lease of this instance has ended, because ${shown} cannot be reached.`;
   }
 
-  /** Joins, and renews the lease from then on. Rejects with SVC_DATA_IN_USE, and as connecting does. */
+  /** Joins, and renews the lease from then on. Rejects with SVC_DATA_IN_USE, as the comparison of modules and as connecting does. */
   async join(): Promise<void> {
     const endMs = performance.now() + 2 * LEASE_MS;
     while (!(await this.#join())) {
-      if (performance.now() > endMs) throw notRemoved(this.#needs.shown);
+      if (performance.now() > endMs) throw this.#needs.membership.obstacle!;
       await delay(JOIN_AGAIN_MS);
     }
     this.#schedule(RENEWAL_MS);
@@ -131,8 +131,9 @@ export class NodeKeeper {
   async #joinAgain(): Promise<void> {
     if (this.#isLeaving) return;
     try {
-      if (!(await this.#join())) return;
-      this.#failure = undefined;
+      const hasJoined = await this.#join();
+      this.#failure = hasJoined ? undefined : this.#needs.membership.obstacle;
+      if (!hasJoined) return;
       this.#needs.onReturned();
     } catch (error) {
       this.#failure = error as SvcError;
@@ -141,12 +142,4 @@ export class NodeKeeper {
         this.#lost.resolve(takenOver(shown));
     }
   }
-}
-
-function notRemoved(shown: string): SvcError {
-  return new SvcError(
-    'SVC_DATA_IN_USE',
-    `The journal in ${shown} was used by another runtime, whose lease has ended, and which cannot be removed: a transaction that it ` +
-      'has begun has not ended. Try again, or look for that transaction at the server.',
-  );
 }

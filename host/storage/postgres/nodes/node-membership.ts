@@ -13,6 +13,7 @@ import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Row, Statement } from '../database-session.ts';
 import { changeCluster } from './cluster-transaction.ts';
 import { LEASE_SQL } from './node-lease.ts';
+import { type AdmitModule, NodeModules, NotCompared, notRemoved } from './node-modules.ts';
 
 /** This node, as others see it. */
 export interface NodeIdentity {
@@ -26,6 +27,8 @@ export interface NodeIdentity {
   readonly fingerprint: string;
   /** Whether no other node may use the journal meanwhile. */
   readonly isExclusive: boolean;
+  /** Absent: the node does not run beside another module. */
+  readonly admit?: AdmitModule | undefined;
 }
 
 /** The row is this node's own, unless a copy of the node has gone on. */
@@ -43,10 +46,10 @@ const REMOVE_DEAD: Statement = {
     )
     DELETE FROM svc.node n USING dead d WHERE n.number = d.number RETURNING n.number`,
 };
+/** A node beside which this one cannot join, because one of the two shares the journal with nobody. */
 const HINDRANCE: Statement = {
-  text: `SELECT n.machine, n.fingerprint, n.is_exclusive,
-      (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8
-    FROM svc.node n WHERE n.is_exclusive OR $1 OR n.fingerprint <> $2
+  text: `SELECT n.machine, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8
+    FROM svc.node n WHERE n.is_exclusive OR $1
     ORDER BY n.lease_until DESC LIMIT 1`,
 };
 const JOIN: Statement = {
@@ -117,6 +120,7 @@ export interface Renewal {
 export class NodeMembership {
   readonly #node: NodeIdentity;
   readonly #shown: string;
+  readonly #modules: NodeModules;
   #number = NOBODY;
   #renewals = 0;
   /** The number of renewals since then that may have been carried out. */
@@ -125,25 +129,37 @@ export class NodeMembership {
   #mayHaveJoined = false;
   #address: NodeAddress | undefined;
   #control: string | undefined;
+  #obstacle: SvcError | undefined;
 
   /** `shown`: name of the database in messages. */
   constructor(node: NodeIdentity, shown: string) {
     this.#node = node;
     this.#shown = shown;
+    this.#modules = new NodeModules(node.fingerprint, node.admit, shown);
   }
 
   get isExclusive(): boolean {
     return this.#node.isExclusive;
   }
 
+  /** The reason why this node could not join, after `join` has returned undefined. */
+  get obstacle(): SvcError | undefined {
+    return this.#obstacle;
+  }
+
+  /** Notes the module of a node that was a member together with this one. */
+  met(fingerprint: string): void {
+    this.#modules.met(fingerprint);
+  }
+
   /**
-   * Joins, again if this node was one before, which it must not use any more. Returns its number; undefined: the lease of a node that
-   * keeps it out has ended, and nobody may remove that one yet. Rejects with SVC_DATA_IN_USE, and with DatabaseFailure.
+   * Joins, again if this node was one before, which it must not use any more. Returns its number; undefined: something keeps it out
+   * that passes by itself. Rejects with SVC_DATA_IN_USE, as the comparison of modules does, and with DatabaseFailure.
    */
   async join(session: DatabaseSession): Promise<number | undefined> {
     let number: number | undefined;
     try {
-      number = await changeCluster(session, (mayTake) => this.#joinLocked(session, mayTake));
+      number = await this.#joinCompared(session);
     } catch (error) {
       this.#mayHaveJoined ||= error instanceof DatabaseFailure && error.outcome === 'unknown';
       throw error;
@@ -227,14 +243,27 @@ export class NodeMembership {
     });
   }
 
+  /** Joins, and compares modules meanwhile: nobody waits for the lock of the cluster while that is done. */
+  async #joinCompared(session: DatabaseSession): Promise<number | undefined> {
+    for (;;)
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- an attempt follows a comparison
+        return await changeCluster(session, (mayTake) => this.#joinLocked(session, mayTake));
+      } catch (error) {
+        if (!(error instanceof NotCompared)) throw error;
+        this.#modules.compare(error.running);
+      }
+  }
+
   async #joinLocked(session: DatabaseSession, mayTake: boolean): Promise<number | undefined> {
     const { uid, machine, version, fingerprint, isExclusive } = this.#node;
     await session.query(REMOVE, this.#known());
     if (this.#mayHaveJoined) await session.query(REMOVE_UNKNOWN, [uid, this.#number]);
     if (mayTake) await session.query(REMOVE_DEAD, [NOBODY]);
-    const [hindrance] = await session.query(HINDRANCE, [isExclusive, fingerprint]);
-    if (hindrance !== undefined && (hindrance[3] as number) > 0) throw this.#inUse(hindrance);
-    if (hindrance !== undefined) return undefined;
+    const [hindrance] = await session.query(HINDRANCE, [isExclusive]);
+    this.#obstacle =
+      hindrance === undefined ? await this.#modules.obstacle(session) : this.#inUse(hindrance);
+    if (this.#obstacle !== undefined) return undefined;
     const { host = null, port = null } = this.#address ?? {};
     const status = this.#address === undefined ? 'joining' : 'up';
     const control = this.#control ?? null;
@@ -257,18 +286,13 @@ export class NodeMembership {
     return [this.#number, this.#renewals, this.#renewals + this.#unsureRenewals];
   }
 
-  #inUse([machine, fingerprint, isOtherExclusive, leftMs]: Row): SvcError {
-    const { isExclusive, fingerprint: own } = this.#node;
-    const lease = `on ${printable(String(machine))}, whose lease has ${String(leftMs)} ms left`;
-    if (isExclusive || isOtherExclusive === true)
-      return new SvcError(
-        'SVC_DATA_IN_USE',
-        `The journal in ${this.#shown} is used by another runtime, ${lease}. Stop it, or start this one as its standby.`,
-      );
-    return new SvcError(
+  /** Returns the error of a node whose lease has ended, which passes by itself, and throws that of any other. */
+  #inUse([machine, leftMs]: Row): SvcError {
+    if ((leftMs as number) <= 0) return notRemoved(String(machine), this.#shown);
+    throw new SvcError(
       'SVC_DATA_IN_USE',
-      `The journal in ${this.#shown} is used by a runtime with another module, ${lease}: that one has the fingerprint ` +
-        `${printable(String(fingerprint))}, and this one ${own}. Stop all runtimes with the other module first.`,
+      `The journal in ${this.#shown} is used by another runtime, on ${printable(String(machine))}, whose lease has ${String(leftMs)} ms ` +
+        'left. Stop it, or start this one as its standby.',
     );
   }
 }

@@ -10,6 +10,16 @@ import { NOBODY, type ClusterNode } from '../../cluster-nodes.ts';
 
 export type SharingNode = Pick<ClusterNode, 'number' | 'status' | 'fingerprint'>;
 
+/**
+ * Returns the fingerprint of the newest module: the one whose first node has joined last. A node with the former module may be started
+ * again while an update is under way. `nodes`: in the order in which they joined.
+ */
+export function newestModule(
+  nodes: readonly Pick<ClusterNode, 'fingerprint'>[],
+): string | undefined {
+  return [...new Set(nodes.map(({ fingerprint }) => fingerprint))].at(-1);
+}
+
 export class SliceShares {
   /** The nodes among which slices are shared. */
   readonly #takers: readonly number[];
@@ -21,7 +31,7 @@ export class SliceShares {
     const staying = nodes.filter(({ status }) => status === 'Up' || status === 'Joining');
     const serving = staying.filter(({ status }) => status === 'Up');
     const sharing = serving.length > 0 ? serving : staying;
-    const newest = sharing.at(-1)?.fingerprint;
+    const newest = newestModule(sharing);
     this.#takers = sharing
       .filter(({ fingerprint }) => fingerprint === newest)
       .map(({ number }) => number);

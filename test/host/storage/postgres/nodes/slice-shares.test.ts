@@ -114,6 +114,11 @@ describe('while nodes run several modules', () => {
     for (const slice of SLICES) expect([3, 4]).toContain(shares.nextOf(slice, 1));
   });
 
+  test('the newest module is not that of a node which was started again', () => {
+    const shares = new SliceShares([...nodes, node(5)]);
+    for (const slice of SLICES) expect([3, 4]).toContain(shares.takerOf(slice));
+  });
+
   test('nothing moves either because one with another module does not serve yet', () => {
     const shares = new SliceShares([
       node(1),

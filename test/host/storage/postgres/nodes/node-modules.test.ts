@@ -1,0 +1,149 @@
+// Nodes with two modules: who may join beside whom, and what is decided by the newest module.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RunningModule } from '../../../../../host/storage/cluster-nodes.ts';
+import type { ServiceSchedule } from '../../../../../host/storage/timer-administration.ts';
+import { type JournalNode, JournalNodes } from '../../../../support/postgres/journal-nodes.ts';
+import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
+
+describe('nodes with two modules', () => {
+  let nodes: JournalNodes;
+  /** The modules that were compared, each with the one that has joined. */
+  let compared: string[];
+
+  beforeEach(async () => {
+    nodes = await JournalNodes.make(await PostgresServer.shared('18'));
+    compared = [];
+  });
+  afterEach(async () => {
+    await nodes.close();
+  });
+
+  /** Starts a node that serves, and whose module is noted. `refuses`: modules beside which it does not run. */
+  async function start(fingerprint: string, ...refuses: readonly string[]): Promise<JournalNode> {
+    const admit = ({ fingerprint: running, descriptor, machine }: RunningModule): void => {
+      expect([descriptor, machine]).toEqual([`{"of":"${running}"}`, expect.any(String)]);
+      compared.push(`${fingerprint} beside ${running}`);
+      if (refuses.includes(running)) throw new Error(`not beside ${running}`);
+    };
+    const node = await nodes.start({ fingerprint, admit });
+    await note(node, fingerprint);
+    await node.serve();
+    return node;
+  }
+
+  async function note({ opened, number }: JournalNode, fingerprint: string): Promise<void> {
+    opened.noteModule({ fingerprint, descriptor: `{"of":"${fingerprint}"}`, timeMs: number });
+    await expect.poll(modules).toContain(fingerprint);
+  }
+
+  /** The modules that are noted, in the order of their numbers. */
+  async function modules(): Promise<readonly unknown[]> {
+    const rows = await nodes.database.sql('SELECT fingerprint FROM svc.module ORDER BY number');
+    return rows.map((row) => row['fingerprint']);
+  }
+
+  /** The schedules that are stored. */
+  async function names(): Promise<readonly unknown[]> {
+    const rows = await nodes.database.sql('SELECT name FROM svc.timer ORDER BY name');
+    return rows.map((row) => row['name']);
+  }
+
+  async function one(text: string): Promise<unknown> {
+    const [row] = await nodes.database.sql(text);
+    return Object.values(row!)[0];
+  }
+
+  test('a node joins beside another module once it was compared', async () => {
+    await start('a');
+    const second = await start('b');
+    expect(compared).toEqual(['b beside a']);
+    await expect.poll(() => second.statuses).toEqual(['Up', 'Up']);
+  });
+
+  test('a node that does not run beside the other module does not join, and changes nothing', async () => {
+    const first = await start('a');
+    const before = await one('SELECT version FROM svc.cluster');
+    await expect(start('b', 'a')).rejects.toThrow('not beside a');
+    expect(await one('SELECT version FROM svc.cluster')).toBe(before);
+    expect(await one('SELECT max(number) FROM svc.node')).toBe(String(first.number));
+  });
+
+  test('a third module is refused until one of the two is gone', async () => {
+    const first = await start('a');
+    await start('b');
+    const refused = start('c');
+    await expect(refused).rejects.toMatchObject({ code: 'SVC_DATA_IN_USE' });
+    await expect(refused).rejects.toThrow(
+      /: a \(on .*; b \(on .* Nodes run 2 modules at most: complete the update that is under way first\./,
+    );
+    await first.opened.close();
+    await start('c');
+    expect(compared).toEqual(['b beside a', 'c beside b']);
+  });
+
+  test('of two that join at once with different modules, one is refused', async () => {
+    await start('a');
+    const joined = await Promise.allSettled([start('b'), start('c')]);
+    expect(joined.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('a node of the former module is started again, whatever it says about the newer one', async () => {
+    await start('a');
+    const second = await start('a', 'b');
+    await start('b');
+    await second.opened.close();
+    await start('a', 'b');
+    expect(compared).toEqual(['b beside a']);
+    // The newest module is still the last one.
+    expect(await modules()).toEqual(['a', 'b']);
+  });
+
+  test('the last node of a module is compared again when it is started again, and is the newest then', async () => {
+    const first = await start('a');
+    await start('b');
+    await first.opened.close();
+    await expect(start('a', 'b')).rejects.toThrow('not beside b');
+    await start('a');
+    await expect.poll(modules).toEqual(['a', 'b', 'a']);
+  });
+
+  test('a node whose lease has ended joins again beside a module that it has met', async () => {
+    const first = await start('a', 'b');
+    await start('b');
+    await expect.poll(() => first.statuses).toEqual(['Up', 'Up']);
+    await nodes.database.sql(`DELETE FROM svc.node WHERE number = ${first.number}`);
+    await expect.poll(() => first.statuses).toEqual(['Up', 'Up']);
+    await expect
+      .poll(() => one(`SELECT count(*)::int FROM svc.node WHERE fingerprint = 'a'`))
+      .toBe(1);
+    expect(compared).toEqual(['b beside a']);
+  });
+
+  test('a node waits until the module of one that has just joined is noted', async () => {
+    const first = await nodes.start({ fingerprint: 'a' });
+    const joined = start('b');
+    expect(compared).toEqual([]);
+    await note(first, 'a');
+    await joined;
+    expect(compared).toEqual(['b beside a']);
+  });
+
+  test('schedules are those of the newest module, also after one with the former was started again', async () => {
+    const [first, second] = [await start('a'), await start('a')];
+    await first.opened.reconcileSchedules([schedule('of-a')], 0);
+    expect(await names()).toEqual(['of-a']);
+    const newer = await start('b');
+    await newer.opened.reconcileSchedules([schedule('of-b')], 0);
+    expect(await names()).toEqual(['of-b']);
+    await second.opened.close();
+    const again = await start('a');
+    await again.opened.reconcileSchedules([schedule('of-a')], 0);
+    expect(await names()).toEqual(['of-b']);
+  });
+});
+
+function schedule(id: string): ServiceSchedule {
+  const target = { component: 'cart', id: 'one' };
+  const due = { kind: 'every', everyMs: 60_000 } as const;
+  return { id, target, command: 'sweep', input: 'null', schedule: due };
+}
