@@ -1,0 +1,84 @@
+// ServiceDatabase makes the database of one service on a server: a role and a database of the same name, which nobody else may use.
+//
+// Invariants
+// - No statement holds the password: the server gets a verifier of it, so that no log of the server has it either.
+// - Making the database of a name again keeps what is in it, and gives its role another password.
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { connectDatabase } from './connect-database.ts';
+import { databaseError } from './database-errors.ts';
+import { DatabaseFailure } from './database-failure.ts';
+import type { DatabaseSession } from './database-session.ts';
+import { readDatabaseUrl, type DatabaseSource } from './database-source.ts';
+import { type DatabaseUrl, shownHost } from './database-url.ts';
+
+/** PostgreSQL cuts longer names off, so that two of them could be one. */
+const NAME = /^[a-z][a-z0-9_]{0,62}$/;
+const PASSWORD_BYTES = 32;
+const SALT_BYTES = 16;
+/** Iterations of the verifier, as PostgreSQL makes it by default. A random password needs no more. */
+const ITERATIONS = 4096;
+/** Time for one statement, in milliseconds: a database is copied from a template of a few MB. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+/**
+ * Makes role and database, and returns their URL, with the hosts of the server's URL. `server`: the URL of a role that may create roles and databases.
+ * `name`: letters, digits and underscores, at most 63. Rejects with the errors of connectDatabase.
+ */
+export async function makeServiceDatabase(server: DatabaseSource, name: string): Promise<string> {
+  if (!NAME.test(name)) throw new TypeError(`${name} is no name of a database`);
+  const session = await connectDatabase(server, { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+  try {
+    await make(session, name, verifierOf(password));
+  } catch (error) {
+    throw error instanceof DatabaseFailure ? databaseError(error, session.shown) : error;
+  } finally {
+    await session.close();
+  }
+  return urlOf(await readDatabaseUrl(server), name, password);
+}
+
+async function make(session: DatabaseSession, name: string, verifier: string): Promise<void> {
+  const known = await session.query(
+    {
+      text: `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1),
+        EXISTS (SELECT FROM pg_database WHERE datname = $1)`,
+    },
+    [name],
+  );
+  const [hasRole, hasDatabase] = known[0]!;
+  const role = `"${name}"`;
+  const rights = 'LOGIN NOCREATEDB NOCREATEROLE INHERIT';
+  await session.query({
+    text: `${hasRole === true ? 'ALTER' : 'CREATE'} ROLE ${role} ${rights} PASSWORD '${verifier}'`,
+  });
+  if (hasDatabase !== true) {
+    // Whoever is no superuser may give a database to a role of which it is a member.
+    await session.query({ text: `GRANT ${role} TO CURRENT_USER` });
+    await session.query({
+      text: `CREATE DATABASE ${role} OWNER ${role} ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    });
+  }
+  // Every role may connect to a new database.
+  await session.query({ text: `REVOKE ALL ON DATABASE ${role} FROM PUBLIC` });
+}
+
+/** Returns what the server stores of a password for SCRAM (RFC 5803). */
+function verifierOf(password: string): string {
+  const salt = randomBytes(SALT_BYTES);
+  const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
+  const keyOf = (label: string) => createHmac('sha256', salted).update(label).digest();
+  const stored = createHash('sha256').update(keyOf('Client Key')).digest('base64');
+  const server = keyOf('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${stored}:${server}`;
+}
+
+function urlOf({ hosts, tls }: DatabaseUrl, name: string, password: string): string {
+  const root = tls?.rootCertificate;
+  const parameters = [
+    ...(tls === undefined ? [] : ['sslmode=verify-full']),
+    ...(root === undefined ? [] : [`sslrootcert=${encodeURIComponent(root)}`]),
+  ];
+  const query = parameters.length === 0 ? '' : `?${parameters.join('&')}`;
+  return `postgresql://${name}:${password}@${hosts.map(shownHost).join(',')}/${name}${query}`;
+}
