@@ -173,6 +173,7 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.local.platform-registry\` | | none | host of [the installation's own registry](../how-to/running-the-registry.md): \`registry.example.com\`. Its images are for services of the same project only |
 | \`svc.local.platform-registry-token\` | | none | file with the token by which this machine pulls from it |
 | \`svc.local.secrets-folder\` | | \`secrets\` in the folder | folder with a folder for each project, in which the operator puts the [secrets of modules](../how-to/configuration.md#in-an-installation) |
+| \`svc.local.postgres-url-file\` | | none | file with the URL of a PostgreSQL server on which [each new module gets a database](../how-to/running-services-on-one-machine.md#give-services-databases), as a role that may create roles and databases |
 | \`svc.local.service-audience\` | | none | audience of access tokens for services with [\`auth: platform\`](../how-to/bearer-tokens.md#in-an-installation); without it, no descriptor may have that; it must not be \`svc.auth.client-id\`, and should not be \`svc.auth.audience\` |
 | \`svc.local.service-scopes-claim\` | | \`scope\` | the claim with the scopes of a caller of these services, names with full stops between |
 | \`svc.local.new-authority\` | | \`false\` | whether the [authorities of this machine](machine-certificates.md#replacing-the-authorities) are replaced by others at this start |

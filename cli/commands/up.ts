@@ -85,6 +85,10 @@ it for development only.`,
         help: 'port of the webhook service',
         default: '7643',
       },
+      postgres: {
+        type: 'boolean',
+        help: 'run a PostgreSQL server with databases for modules, from now on',
+      },
       people: {
         type: 'string',
         value: 'FILE',
@@ -117,7 +121,7 @@ stops everything. docs/how-to/one-machine.md explains the folder.`,
       throw new UsageError(
         `--context takes letters, digits, '.', '_' and '-', and found '${options.context}'.`,
       );
-    const { detach, port, 'http-port': httpPort, people } = options;
+    const { detach, port, 'http-port': httpPort, people, postgres } = options;
     const machine = {
       layout,
       domain: options['base-domain'],
@@ -133,6 +137,7 @@ stops everything. docs/how-to/one-machine.md explains the folder.`,
           : undefined,
       },
       peopleFile: people === undefined ? undefined : resolve(people),
+      postgres,
       isNewAuthority: options['new-authority'],
       hasLogFiles: options['log-files'],
       context: options.context,

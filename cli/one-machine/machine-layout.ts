@@ -23,6 +23,10 @@ export interface MachineLayout {
   readonly loginProvider: string;
   readonly registry: string;
   readonly webhooks: string;
+  /** Folder of the PostgreSQL server, its data, and its socket. */
+  readonly postgres: string;
+  /** File with the URL by which the control plane makes databases on that server. */
+  readonly postgresUrlFile: string;
   /** Token by which the control plane pulls images. */
   readonly pullTokenFile: string;
   /** Folder of the services: svc.local.folder. */
@@ -54,6 +58,8 @@ export function layoutOf(path: string): MachineLayout {
     loginProvider: join(folder, 'login-provider'),
     registry: join(folder, 'registry'),
     webhooks: join(folder, 'webhook-service'),
+    postgres: join(folder, 'postgres'),
+    postgresUrlFile: join(folder, 'postgres', 'administrator.url'),
     pullTokenFile: join(folder, 'registry', 'pull-token'),
     machine,
     routesSocket: join(machine, 'routes.sock'),

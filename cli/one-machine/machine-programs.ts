@@ -15,6 +15,8 @@ export interface MachineProgram extends SupervisedProgram {
   readonly env: NodeJS.ProcessEnv;
   /** The line with which the program says that it serves. */
   readonly readyLine: RegExp;
+  /** Asks it to end. Default: SIGTERM. */
+  readonly stopSignal?: 'SIGINT';
   /** Sockets that each of its processes is given. */
   readonly sockets?: readonly ListeningSocket[];
 }
@@ -29,6 +31,8 @@ export interface ProgramsOptions {
   /** Domain of hostnames, without a port. */
   readonly domain: string;
   readonly peopleFile: string;
+  /** Undefined: the installation has none. */
+  readonly postgres: MachineProgram | undefined;
   readonly isNewAuthority: boolean;
   readonly logFormat: 'text' | 'json';
   readonly env: NodeJS.ProcessEnv;
@@ -47,6 +51,7 @@ export function baseDomainOf(domain: string, port: number): string {
 export function machinePrograms(options: ProgramsOptions): readonly MachineProgram[] {
   const addresses = addressesOf(options);
   return [
+    ...(options.postgres === undefined ? [] : [options.postgres]),
     loginProvider(options, addresses),
     controlPlane(options, addresses),
     registry(options, addresses),
@@ -96,7 +101,7 @@ function loginProvider(options: ProgramsOptions, { baseDomain }: Addresses): Mac
 }
 
 function controlPlane(options: ProgramsOptions, { baseDomain, issuer }: Addresses): MachineProgram {
-  const { layout, ports, isNewAuthority } = options;
+  const { layout, ports, isNewAuthority, postgres } = options;
   const settings = {
     'svc.auth.issuer': issuer,
     'svc.auth.client-id': CLIENT_ID,
@@ -110,8 +115,13 @@ function controlPlane(options: ProgramsOptions, { baseDomain, issuer }: Addresse
     'svc.local.platform-registry': `registry.${baseDomain}`,
     'svc.local.platform-registry-token': layout.pullTokenFile,
     'svc.local.registry-authority': certificatesOf(layout).hostnamesAuthority,
+    ...(postgres === undefined ? {} : { 'svc.local.postgres-url-file': layout.postgresUrlFile }),
   };
-  const made = programOf(options, 'control-plane', settings, CONTROL_PLANE_NODE_OPTIONS);
+  const made = {
+    ...programOf(options, 'control-plane', settings, CONTROL_PLANE_NODE_OPTIONS),
+    // So that no service meets a server that is about to start.
+    ...(postgres === undefined ? {} : { after: postgres.name }),
+  };
   return isNewAuthority ? { ...made, firstWords: ['--set', 'svc.local.new-authority=true'] } : made;
 }
 
@@ -184,7 +194,7 @@ function programOf(
 }
 
 /** Settings of this terminal are not those of the programs, which end by themselves once this process is gone. */
-function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const others = Object.entries(env).filter(([name]) => !name.startsWith('SVC_'));
   return { ...Object.fromEntries(others), SVC_PARENT_PID: String(process.pid) };
 }

@@ -146,7 +146,7 @@ export class ProgramRunner {
     const run = this.#runs.get(name);
     // Killed with everything that it has started.
     if (signal === 'SIGKILL' && run !== undefined) process.kill(-run.start.pid, signal);
-    else run?.child.kill(signal);
+    else run?.child.kill(this.#programs.get(name)!.stopSignal ?? signal);
   }
 
   #reportProcesses(): void {

@@ -26,8 +26,9 @@ import {
   type MachinePorts,
   tryPorts,
 } from './machine-ports.ts';
-import { baseDomainOf, machinePrograms } from './machine-programs.ts';
+import { baseDomainOf, environment, machinePrograms } from './machine-programs.ts';
 import { fileOutput, terminalOutput } from './program-output.ts';
+import { hasPostgres, postgresServer } from './postgres-server.ts';
 import { ProgramRunner } from './program-runner.ts';
 
 export interface MachineOptions {
@@ -39,6 +40,8 @@ export interface MachineOptions {
   readonly host: string;
   readonly ports: Omit<MachinePorts, 'gateway' | 'http'>;
   readonly peopleFile: string | undefined;
+  /** Whether services get databases. An installation that has the server keeps it. */
+  readonly postgres: boolean;
   readonly isNewAuthority: boolean;
   readonly hasLogFiles: boolean;
   /** Name of the context that is written. */
@@ -65,6 +68,7 @@ export async function runMachine(
   await tryPorts(options.host, ports);
   using sockets = await GatewaySockets.open(gatewayPorts(options.host, ports));
   writeChoices(layout, choices);
+  const hasDatabases = options.postgres || hasPostgres(layout);
   const programs = machinePrograms({
     layout,
     ports,
@@ -72,6 +76,7 @@ export async function runMachine(
     sockets: sockets.all,
     domain: choices.domain,
     peopleFile: options.peopleFile ?? layout.peopleFile,
+    postgres: hasDatabases ? await postgresServer(layout, environment(options.env)) : undefined,
     isNewAuthority: options.isNewAuthority,
     logFormat: hasLogFiles ? 'json' : 'text',
     env: options.env,

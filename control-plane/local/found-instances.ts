@@ -22,7 +22,7 @@ export function lookAt(machine: LocalMachine, key: ServiceKey): readonly Found[]
 }
 
 function foundIn(machine: LocalMachine, folder: InstanceFolder): Found {
-  const { name, incarnation, generation, key, descriptor, imageRuntime } = folder.spec;
+  const { name, incarnation, generation, key, descriptor, imageRuntime, imageDigest } = folder.spec;
   const phase = phaseOf(folder, machine.clock);
   const note = machine.notes.of(name);
   const { isReady } = machine.probes.of(name);
@@ -38,7 +38,8 @@ function foundIn(machine: LocalMachine, folder: InstanceFolder): Found {
       phase: viewPhase(phase, { isAsked: note.stopAskedMs !== undefined, isUnused, isReady }),
       ...endOf(machine, folder, phase),
       isRefused:
-        phase.kind === 'ended' && machine.refusalOf(descriptor, imageRuntime) !== undefined,
+        phase.kind === 'ended' && machine.refusalOf(key, descriptor, imageRuntime) !== undefined,
+      cohort: machine.journals.cohortOf(key, descriptor, imageDigest),
     },
   };
 }

@@ -54,11 +54,6 @@ export class InstanceCommands {
   }
 }
 
-/** Whether the service has a journal, which one instance at a time may have open. */
-export function hasDataFolder(descriptor: ServiceDescriptor): boolean {
-  return hostingKind({ ...descriptor }) !== 'web';
-}
-
 export function isWebHosted(descriptor: ServiceDescriptor): descriptor is WebServiceDescriptor {
   return descriptor.hosting === 'process' && descriptor.protocol === WEB_PROTOCOL;
 }

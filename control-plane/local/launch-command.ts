@@ -9,6 +9,7 @@ import type { CallerRules } from '@svc/identity/caller';
 import { servicesFileIn } from './services-files.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import { runtimeLimits } from './resource-limits.ts';
+import type { ServiceDatabases } from './service-databases.ts';
 import { type ServiceTokens, takesTokens } from './service-tokens.ts';
 
 export interface LaunchCommand {
@@ -40,6 +41,7 @@ export interface SocketNames {
 export interface LaunchDependencies {
   /** Folder below which each service has its data: `<project>/<service>`. */
   readonly dataFolder: string;
+  readonly databases: Pick<ServiceDatabases, 'urlFileOf'>;
   /** Time that requests in flight have when an instance ends, in milliseconds. */
   readonly drainMs: number;
   /** Identities that every service admits; undefined: instances have none, and listen without TLS. */
@@ -95,11 +97,15 @@ export function moduleCommand(
   moduleFile: string,
   dependencies: LaunchDependencies,
 ): LaunchCommand {
-  checkData(dependencies.dataFolder, folder.spec.key);
-  const runtime = runtimeCommand(folder, dependencies, {
-    code: [moduleFile],
-    network: 'machine',
-  });
+  const { key, descriptor } = folder.spec;
+  const code = [moduleFile];
+  const urlFile = dependencies.databases.urlFileOf(key, descriptor);
+  if (urlFile === undefined) {
+    checkData(dependencies.dataFolder, key);
+    const runtime = runtimeCommand(folder, dependencies, { code, network: 'machine' });
+    return { ...runtime, sockets: { calls: 'calls' } };
+  }
+  const runtime = runtimeCommand(folder, dependencies, { code, network: 'machine', urlFile });
   return { ...runtime, sockets: { calls: 'calls' } };
 }
 
@@ -108,13 +114,15 @@ interface ServedCode {
   readonly code: readonly string[];
   /** `own`: it reaches other services and the keys of access tokens by sockets, since no address of this machine is in its network. */
   readonly network: 'machine' | 'own';
+  /** File with the URL of the database in which the journal is; undefined: it is in the data folder. */
+  readonly urlFile?: string;
 }
 
 /** Returns how the runtime is run outside of a sandbox, as a process of this machine. */
 export function runtimeCommand(
   folder: InstanceFolder,
   dependencies: LaunchDependencies,
-  { code, network }: ServedCode,
+  { code, network, urlFile }: ServedCode,
 ): Pick<LaunchCommand, 'file' | 'args' | 'env'> & { readonly files: readonly LaunchFile[] } {
   const { key, descriptor } = folder.spec;
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
@@ -125,7 +133,11 @@ export function runtimeCommand(
   const hasValues = Object.keys(declared.configuration).length > 0;
   const valuesFile = join(folder.path, 'variables.json');
   const settings = runtimeSettings(folder, dependencies, {
-    data: join(dataFolder, key.project, key.service),
+    // Beside a database it has nothing that lasts.
+    data:
+      urlFile === undefined
+        ? join(dataFolder, key.project, key.service)
+        : join(folder.path, 'data'),
     stateFile: folder.stateFile,
     logFolder: folder.logFolder,
     identityFolder: folder.identityFolder,
@@ -143,7 +155,8 @@ export function runtimeCommand(
       ...options,
       host,
       '--deployed',
-      '--standby',
+      // Instances with a database share it, and none waits for another one.
+      ...(urlFile === undefined ? ['--standby'] : []),
       ...code,
     ],
     // What the platform decides comes last: nothing of a descriptor replaces it.
@@ -151,11 +164,24 @@ export function runtimeCommand(
       ...declared.settings,
       ...variables,
       ...settings,
+      ...(urlFile === undefined ? {} : databaseSettings(folder, urlFile)),
       ...(takesTokens(descriptor) ? tokens : {}),
       SVC_CONFIGURATION_SECRETS: join(secretsFolder, key.project),
       ...(hasValues ? { SVC_CONFIGURATION_VARIABLES: valuesFile } : {}),
     },
     files: hasValues ? [{ path: valuesFile, content: JSON.stringify(declared.configuration) }] : [],
+  };
+}
+
+/** Returns the settings by which an instance shares a database with the others, which reach it at its address. */
+function databaseSettings(
+  { spec: { address, ports } }: InstanceFolder,
+  urlFile: string,
+): Readonly<Record<string, string>> {
+  return {
+    SVC_DATABASE_URL_FILE: urlFile,
+    SVC_REMOTING_HOST: address,
+    SVC_REMOTING_PORT: String(ports.remoting),
   };
 }
 

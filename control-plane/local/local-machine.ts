@@ -12,6 +12,7 @@ import type { LocalSection } from './local-section.ts';
 import type { ReadinessProbes } from './readiness-probes.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import type { RolloutSection } from './rollout-section.ts';
+import type { Journals } from './service-databases.ts';
 import type { ResolvedImage, ServiceRecords } from './service-record.ts';
 
 /** The result of looking for an image. `isFinal`: asking again does not help, such as for a module that is refused. */
@@ -62,12 +63,15 @@ export interface LocalMachine {
    * Returns why this installation does not start the service, in words for its members; undefined if it does. `imageRuntime`: the version of
    * svc in the label of the image, as far as it is known.
    */
-  refusalOf(descriptor: ServiceDescriptor, imageRuntime: string | undefined): string | undefined;
+  refusalOf(
+    key: ServiceKey,
+    descriptor: ServiceDescriptor,
+    imageRuntime: string | undefined,
+  ): string | undefined;
   readonly probes: ReadinessProbes;
   /** Returns a free address for an instance: `present`, if it is free. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
   addressFor(descriptor: ServiceDescriptor, present?: InstanceAddress): Promise<InstanceAddress>;
-  /** Whether one instance at a time may run with the service's data. */
-  hasDataFolder(descriptor: ServiceDescriptor): boolean;
+  readonly journals: Journals;
   changed(key: ServiceKey): void;
   done(key: ServiceKey): void;
   reportFailure(key: ServiceKey, error: unknown): void;

@@ -36,6 +36,7 @@ import { sweepLeftOvers } from './machine-sweep.ts';
 import { ReadinessProbes } from './readiness-probes.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import { ServiceController } from './service-controller.ts';
+import type { Journals } from './service-databases.ts';
 import type { RolloutSection } from './rollout-section.ts';
 import { recordOf, ServiceRecords, type ServiceRecord } from './service-record.ts';
 
@@ -56,9 +57,13 @@ export interface LocalOrchestratorOptions {
   /** Default: the clocks of the system. */
   readonly clock?: LocalClock;
   readonly commandOf: (folder: InstanceFolder) => LaunchCommand;
-  readonly hasDataFolder: (descriptor: ServiceDescriptor) => boolean;
+  readonly journals: Journals;
   /** Returns the parts of a descriptor that this machine cannot run. `imageRuntime`: the version of svc in the label of the image. */
-  readonly problemsOf: (descriptor: ServiceDescriptor, imageRuntime?: string) => readonly Problem[];
+  readonly problemsOf: (
+    key: ServiceKey,
+    descriptor: ServiceDescriptor,
+    imageRuntime?: string,
+  ) => readonly Problem[];
 }
 
 export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
@@ -73,7 +78,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
 
   /** Throws the file system's error. */
   constructor(options: LocalOrchestratorOptions) {
-    const { section, rollout, network, images, routes, log, commandOf, hasDataFolder } = options;
+    const { section, rollout, network, images, routes, log, commandOf, journals } = options;
     this.#problemsOf = options.problemsOf;
     this.#lock = options.lock;
     const { folder } = this.#lock;
@@ -109,11 +114,11 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       instancesFolder,
       socketsFolder: makeSocketsFolder(folder),
       commandOf,
-      refusalOf: (descriptor, imageRuntime) => {
-        const problems = options.problemsOf(descriptor, imageRuntime);
+      refusalOf: (key, descriptor, imageRuntime) => {
+        const problems = options.problemsOf(key, descriptor, imageRuntime);
         return problems.length === 0 ? undefined : problemsText(problems);
       },
-      hasDataFolder,
+      journals,
       probes: new ReadinessProbes(section, clock),
       addressFor: (descriptor, present) => addresses.find(portsOf(descriptor), present),
       changed: (key) => {
@@ -144,7 +149,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   }
 
   problems(desired: DesiredService): Promise<readonly Problem[]> {
-    return Promise.resolve(this.#problemsOf(desired.descriptor));
+    return Promise.resolve(this.#problemsOf(desired.key, desired.descriptor));
   }
 
   async reconcile(desired: DesiredService | RemovedService): Promise<void> {
@@ -152,7 +157,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
     const { key } = desired;
     // What is paused, suspended or removed can always be ended.
     const isToRun = desired.kind === 'desired' && desired.instances > 0;
-    const problems = isToRun ? this.#problemsOf(desired.descriptor) : [];
+    const problems = isToRun ? this.#problemsOf(key, desired.descriptor) : [];
     if (problems.length > 0) throw new WorkloadRefused(problemsText(problems));
     const controller = this.#controllers.get(textOf(key));
     if (controller !== undefined) {

@@ -1,8 +1,15 @@
 // LocalProblems: what this machine cannot run of a service, as far as its descriptor and the label of its image show it. It is asked
 // when a descriptor is applied, and before anything is started: another version of svc may be installed by then.
-import { hostingKind, PLATFORM_AUTH, type Problem, type ServiceDescriptor } from '@svc/client';
+import {
+  hostingKind,
+  PLATFORM_AUTH,
+  type Problem,
+  type ServiceDescriptor,
+  type ServiceKey,
+} from '@svc/client';
 import { PROTOCOL_VERSIONS } from '@svc/contract';
 import { versionProblem } from './runtime-version.ts';
+import type { Journals } from './service-databases.ts';
 import { takesTokens } from './service-tokens.ts';
 
 /** Protocols of processes with components that the runtime speaks. */
@@ -45,15 +52,13 @@ export function problemsHere(
       '/protocol',
       `is ${descriptor.protocol}: this installation runs ${PROTOCOL_VERSIONS.join(' and ')}`,
     );
-  if (kind !== 'web' && (descriptor.instances ?? 1) > 1)
-    add('/instances', 'is more than 1: a journal in a folder is for one instance at a time');
   if (takesTokens(descriptor) && !hasServiceAudience)
     add(
       '/auth',
       `is ${PLATFORM_AUTH}: the operator of this installation has named no audience for access tokens of services (svc.local.service-audience)`,
     );
-  if (descriptor.database !== undefined)
-    add('/database', 'is declared: this installation provisions the database of each service');
+  if (descriptor.database !== undefined && kind !== 'wasm')
+    add('/database', 'is declared: this installation keeps only journals of modules in databases');
   const { runtime } = descriptor;
   // `svc deploy` declares the version that builds, so to declare another one alone would not help.
   const declared = runtime && versionReason(installed, runtime, ', and declare that version');
@@ -61,6 +66,39 @@ export function problemsHere(
   const ofImage = imageRuntime && versionReason(installed, imageRuntime);
   if (ofImage) add('/image', `was built by svc ${imageRuntime}: ${ofImage}`);
   return problems;
+}
+
+/** Where the journal of a service is, as far as it decides what the service may declare. */
+export interface KnownJournals extends Pick<Journals, 'storageOf'> {
+  hasFolder(key: ServiceKey): boolean;
+}
+
+/** Returns what the place of the service's journal does not allow. */
+export function journalProblems(
+  key: ServiceKey,
+  descriptor: ServiceDescriptor,
+  journals: KnownJournals,
+): readonly Problem[] {
+  const { hosting, database, instances = 1 } = descriptor;
+  if (hosting === 'wasm' && database !== undefined && journals.hasFolder(key))
+    return [
+      {
+        path: '/database',
+        reason:
+          'is declared, and the journal of this service is in a folder of the installation: have its operator move the journal into the database, or apply the service under another name',
+      },
+    ];
+  if (instances <= 1 || journals.storageOf(key, descriptor) !== 'folder') return [];
+  const remedy =
+    hosting === 'wasm'
+      ? '. Declare a database (database.urlFrom)'
+      : ', and this installation keeps only journals of modules in databases';
+  return [
+    {
+      path: '/instances',
+      reason: `is more than 1: a journal in a folder is for one instance at a time${remedy}`,
+    },
+  ];
 }
 
 /** Returns what is installed, and what to do, if that does not run what needs the other version; undefined if it does. `also`: more of what to do. */

@@ -27,6 +27,7 @@ const ROUTES_FILE = 'svc.local.routes-file';
 const SOCKET_BYTES_MAX = 103;
 const NEW_AUTHORITY = 'svc.local.new-authority';
 const SECRETS_FOLDER = 'svc.local.secrets-folder';
+const POSTGRES_URL_FILE = 'svc.local.postgres-url-file';
 const OUTBOUND = 'svc.local.outbound';
 const CGROUP = 'svc.local.cgroup';
 const PLAIN_INSTANCES = 'svc.local.plain-instances';
@@ -39,6 +40,7 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
   NETWORK,
   IMAGE_FOLDERS,
   SECRETS_FOLDER,
+  POSTGRES_URL_FILE,
   ...SERVICE_TOKEN_SETTING_NAMES,
   NEW_AUTHORITY,
   PLAIN_INSTANCES,
@@ -59,6 +61,8 @@ export interface LocalSettings {
   readonly registries: RegistrySettings;
   /** Absolute path of the folder with a folder of secrets for each project. */
   readonly secretsFolder: string;
+  /** Absolute path of the file with the URL of a server on which services get databases; undefined: they get none. */
+  readonly postgresUrlFile: string | undefined;
   readonly serviceTokens: ServiceTokenSettings;
   /** True: the authorities are replaced by others at this start. */
   readonly newAuthority: boolean;
@@ -100,6 +104,7 @@ export function readLocalSettings(
   const outbound = reader.boolean(OUTBOUND, true);
   const cgroup = cgroupOf(reader.text(CGROUP));
   const secretsText = reader.text(SECRETS_FOLDER);
+  const postgresText = reader.text(POSTGRES_URL_FILE);
   const serviceTokens = readServiceTokenSettings(reader, clientId);
   const [socketText, fileText] = [reader.text(ROUTES_SOCKET), reader.text(ROUTES_FILE)];
   if (folderText === undefined) return undefined;
@@ -110,6 +115,7 @@ export function readLocalSettings(
     imageFolders,
     registries,
     secretsFolder: resolve(secretsText ?? join(folder, 'secrets')),
+    postgresUrlFile: postgresText === undefined ? undefined : resolve(postgresText),
     serviceTokens,
     newAuthority,
     plainInstances,

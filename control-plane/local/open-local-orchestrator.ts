@@ -7,19 +7,20 @@ import { KeyRelay, type RelayedProvider } from '@svc/tokens/key-relay';
 import type { Orchestrator } from '../orchestration/orchestrator.ts';
 import { MachineCertificates } from '../authorities/machine-certificates.ts';
 import { AddressedRoutes } from './addressed-routes.ts';
-import { hasDataFolder, InstanceCommands } from './instance-commands.ts';
+import { InstanceCommands } from './instance-commands.ts';
 import { ImageRoots } from './image-roots.ts';
 import { InstanceCgroups } from './instance-cgroups.ts';
 import { InstanceFolder } from './instance-folder.ts';
 import { makeSocketsFolder } from './instance-sockets.ts';
 import { LocalOrchestrator } from './local-orchestrator.ts';
-import { problemsHere, type Runnable } from './local-problems.ts';
+import { journalProblems, problemsHere, type Runnable } from './local-problems.ts';
 import type { LocalSettings } from './local-settings.ts';
 import { MachineLock } from './machine-lock.ts';
 import { ModuleImages } from './module-images.ts';
 import { PublishedRoutes } from './published-routes.ts';
 import { findSandboxSupport } from './sandbox/sandbox-support.ts';
 import { makeSecretsFolder } from './secrets-folder.ts';
+import { ServiceDatabases } from './service-databases.ts';
 import { ServiceImages } from './service-images.ts';
 import { type Provider, serviceTokens, warnOfSharedAudience } from './service-tokens.ts';
 import { ServiceRecords } from './service-record.ts';
@@ -63,17 +64,18 @@ export async function openLocalOrchestrator(
     const published = { socket, file, trustDomain: domain, section, known, log };
     const routes = opened.use(await PublishedRoutes.open(published));
     const servicesFolder = join(lock.folder, 'addresses');
-    const { network, imageFolders, registries, secretsFolder } = settings;
+    const { network, secretsFolder } = settings;
     makeSecretsFolder(secretsFolder, log);
     const { provider } = installed;
     warnOfSharedAudience(provider, settings.serviceTokens, log);
     const socketsFolder = makeSocketsFolder(lock.folder);
     const keysSocket = socketsFolder && join(lock.folder, 'keys.sock');
     if (keysSocket !== undefined) opened.use(await KeyRelay.listen(keysSocket, relayed(provider)));
-    const named = { imageFolders, registries, section };
+    const databases = databasesOf(settings, lock, log);
     const commands = new InstanceCommands(
       {
-        dataFolder: join(lock.folder, 'data'),
+        dataFolder: dataFolderIn(lock),
+        databases,
         drainMs: rollout.drainMs,
         callers: certificates?.rules,
         servicesFolder,
@@ -92,17 +94,16 @@ export async function openLocalOrchestrator(
         section,
         rollout,
         network,
-        images: new ServiceImages(
-          new ModuleImages({ folder: join(lock.folder, 'modules'), ...named }),
-          new ImageRoots({ folder: join(lock.folder, 'images'), ...named }),
-        ),
+        images: imagesOf(settings, lock),
         routes: new AddressedRoutes({ routes, folder: servicesFolder, known, log }),
         log,
         identities: certificates,
         cgroups: cgroupsOf(settings, lock, log),
-        problemsOf: (descriptor, imageRuntime) =>
-          problemsHere(descriptor, runnable(settings, installed, commands), imageRuntime),
-        hasDataFolder,
+        problemsOf: (key, descriptor, imageRuntime) => [
+          ...problemsHere(descriptor, runnable(settings, installed, commands), imageRuntime),
+          ...journalProblems(key, descriptor, databases),
+        ],
+        journals: databases,
         commandOf: (instance) => commands.of(instance),
       }),
     );
@@ -114,6 +115,31 @@ export async function openLocalOrchestrator(
     await opened.disposeAsync();
     throw error;
   }
+}
+
+function dataFolderIn({ folder }: MachineLock): string {
+  return join(folder, 'data');
+}
+
+function imagesOf(
+  { imageFolders, registries, section }: LocalSettings,
+  { folder }: MachineLock,
+): ServiceImages {
+  const named = { imageFolders, registries, section };
+  return new ServiceImages(
+    new ModuleImages({ folder: join(folder, 'modules'), ...named }),
+    new ImageRoots({ folder: join(folder, 'images'), ...named }),
+  );
+}
+
+function databasesOf(
+  { secretsFolder, postgresUrlFile: serverFile }: LocalSettings,
+  lock: MachineLock,
+  log: Log,
+): ServiceDatabases {
+  const urlsFolder = join(lock.folder, 'databases');
+  const dataFolder = dataFolderIn(lock);
+  return new ServiceDatabases({ dataFolder, urlsFolder, secretsFolder, serverFile, log });
 }
 
 function relayed({ issuer, section: { readTimeoutMs } }: Provider): RelayedProvider {

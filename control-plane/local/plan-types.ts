@@ -39,6 +39,11 @@ export interface Wanted {
   readonly instances: number;
   /** True: one instance at a time may have the journal open. */
   readonly hasDataFolder: boolean;
+  /**
+   * Instances of another cohort do not run beside those that are wanted, such as those of another module on the same database. Undefined: they do, or the
+   * cohort is not known before the image is.
+   */
+  readonly cohort?: string | undefined;
 }
 
 /** An instance: the run of a program at an address of its own, with the runs before it, which have ended. */
@@ -57,6 +62,8 @@ export interface InstanceView {
   readonly endedAtMs: number | undefined;
   /** True: it has ended, and this installation does not start it again. */
   readonly isRefused: boolean;
+  /** Undefined: it belongs to none. */
+  readonly cohort?: string | undefined;
 }
 
 export type Step =

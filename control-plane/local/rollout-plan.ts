@@ -9,14 +9,19 @@
 import { holdSteps } from './hold-steps.ts';
 import { overlappingSteps } from './overlapping-plan.ts';
 import type { PlanInput, Plan } from './plan-types.ts';
+import { isReplacementHeld, isReplacing, replacingSteps } from './replacing-plan.ts';
 import { isHandOver, successionSteps } from './succession-plan.ts';
 import { stepsToNothing } from './stop-steps.ts';
 
 /** Returns the next steps. They are to be carried out in order. */
 export function planRollout(input: PlanInput): Plan {
   if (input.wanted.instances === 0) return stepsToNothing(input);
-  const { hasDataFolder } = input.wanted;
-  const plan = hasDataFolder ? successionSteps(input) : overlappingSteps(input);
-  const holds = holdSteps(input, hasDataFolder && isHandOver(input));
-  return { ...plan, steps: [...holds, ...plan.steps] };
+  const isHeld = input.wanted.hasDataFolder ? isHandOver(input) : isReplacementHeld(input);
+  const plan = planOf(input);
+  return { ...plan, steps: [...holdSteps(input, isHeld), ...plan.steps] };
+}
+
+function planOf(input: PlanInput): Plan {
+  if (input.wanted.hasDataFolder) return successionSteps(input);
+  return isReplacing(input) ? replacingSteps(input) : overlappingSteps(input);
 }

@@ -219,6 +219,8 @@ export class ServiceController {
     const isKept = image !== undefined && this.#machine.images.isKept(image);
     const resolved = isKept ? image : await this.#resolve(desired);
     if (resolved === undefined || this.#noteRefusal()) return;
+    // The plan may be another one, now that the cohort is known.
+    if (image === undefined && this.#wanted().cohort !== undefined) return;
     await this.#steps.create(desired, resolved, isDesired);
   }
 
@@ -270,23 +272,28 @@ export class ServiceController {
     const { desired } = this.#record;
     if (desired.kind === 'removed')
       return { incarnation: '', generation: 0, instances: 0, hasDataFolder: false };
-    const { incarnation, generation, instances, descriptor } = desired;
+    const { key, incarnation, generation, instances, descriptor } = desired;
+    const { journals } = this.#machine;
+    const { image } = this.#record;
     return {
       incarnation,
       generation,
       instances,
-      hasDataFolder: this.#machine.hasDataFolder(descriptor),
+      hasDataFolder: journals.storageOf(key, descriptor) === 'folder',
+      cohort: image && journals.cohortOf(key, descriptor, image.digest),
     };
   }
 
   #noteTakeover(nowMs: number): void {
-    const { generation, incarnation, instances } = this.#wanted();
+    const { generation, incarnation, instances, cohort } = this.#wanted();
     const others = this.#found.filter(
       ({ view }) => view.generation !== generation || view.incarnation !== incarnation,
     );
     const isFree = others.length > 0 && others.every(({ view }) => view.phase === 'ended');
+    // An instance with a database takes over from its start on.
+    const near = cohort === undefined ? ['prepared', 'unready'] : ['starting', 'unready'];
     const isPrepared = this.#found.some(
-      (one) => !others.includes(one) && ['prepared', 'unready'].includes(one.view.phase),
+      (one) => !others.includes(one) && near.includes(one.view.phase),
     );
     this.#takeoverSinceMs = isFree && isPrepared ? (this.#takeoverSinceMs ?? nowMs) : undefined;
     const hasServed = this.#record.wasReady || others.length > 0;
@@ -330,7 +337,7 @@ export class ServiceController {
   #refusal(): string | undefined {
     const { desired, image } = this.#record;
     if (desired.kind === 'removed') return undefined;
-    return this.#machine.refusalOf(desired.descriptor, image?.runtime);
+    return this.#machine.refusalOf(desired.key, desired.descriptor, image?.runtime);
   }
 
   /** Whether fewer instances of the generation run than should; those that leave do not count. */

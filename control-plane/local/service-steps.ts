@@ -44,6 +44,7 @@ export class ServiceSteps {
   ): Promise<void> {
     const { instancesFolder, clock } = this.#machine;
     const { key, incarnation, generation, descriptor } = desired;
+    await this.#machine.journals.provide(key, descriptor);
     const { address, ports } = await this.#machine.addressFor(descriptor);
     const identity = await this.#newIdentity();
     if (!isDesired()) return;
@@ -217,6 +218,7 @@ export class ServiceSteps {
   ): Promise<void> {
     const { spec } = folder;
     killLeftOver(folder);
+    await this.#machine.journals.provide(spec.key, spec.descriptor);
     const address = await this.#machine.addressFor(spec.descriptor, spec);
     const identity = await this.#newIdentity();
     if (!isDesired()) return;

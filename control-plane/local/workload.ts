@@ -28,8 +28,12 @@ export function workloadOf(
     updatedInstances: updated.length,
     rollout: rolloutOf(record, progressMs),
     ...(shown === undefined ? {} : { detail: shown }),
-    database: 'provisioned',
+    database: isSupplied(desired) ? 'supplied' : 'provisioned',
   };
+}
+
+function isSupplied(desired: ServiceRecord['desired']): boolean {
+  return desired.kind === 'desired' && desired.descriptor.database !== undefined;
 }
 
 function rolloutOf(record: ServiceRecord, progressMs: number): Rollout {

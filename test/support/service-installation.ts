@@ -71,6 +71,7 @@ export class ServiceInstallation {
       sockets: sockets.all,
       domain: 'svc.localhost',
       peopleFile: this.#layout.peopleFile,
+      postgres: undefined,
       isNewAuthority: false,
       logFormat: 'text',
       env: { PATH: process.env['PATH'] },

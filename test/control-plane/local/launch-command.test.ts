@@ -15,6 +15,10 @@ const FORGED = {
   SVC_IDENTITY_TRUST_DOMAIN: 'evil.example',
   SVC_IDENTITY_GATEWAY: 'spiffe://evil.example/gateway',
   SVC_CALLS_SERVICES_FILE: '/elsewhere.json',
+  SVC_DATABASE_URL_FILE: '/secrets/bank/database',
+  SVC_DATABASE_URL_VARIABLE: 'URL',
+  SVC_REMOTING_HOST: '0.0.0.0',
+  SVC_REMOTING_ADVERTISED_HOST: 'evil.example',
   SVC_CONFIGURATION_FILE: '/elsewhere.json',
   SVC_CONFIGURATION_FOLDER: '/secrets/bank',
   SVC_CONFIGURATION_SECRETS: '/secrets/bank',
@@ -30,6 +34,7 @@ const DESCRIPTOR: ServiceDescriptor = {
 function commandWith(
   env: Readonly<Record<string, string>>,
   more: { readonly auth?: 'platform' } = {},
+  urlFile?: string,
 ) {
   const folder = InstanceFolder.create(temporaryFolder(), {
     version: 1,
@@ -46,6 +51,7 @@ function commandWith(
   });
   const parts = {
     dataFolder: '/data',
+    databases: { urlFileOf: () => urlFile },
     drainMs: 2000,
     servicesFolder: '/machine/addresses',
     socketsFolder: undefined,
@@ -119,6 +125,21 @@ test('variables of other names reach the runtime in a file, and secrets in a fol
     { path: file, content: '{"NODE_OPTIONS":"--import=/evil","feePerDay":"0.50"}' },
   ]);
   expect(commandWith({}).command.env).not.toHaveProperty('SVC_CONFIGURATION_VARIABLES');
+});
+
+test('an instance with a database takes calls of the others at its own address, and waits for none of them', () => {
+  const { folder, command } = commandWith({}, {}, '/secrets/shop/database');
+  expect(command.env).toMatchObject({
+    SVC_DATABASE_URL_FILE: '/secrets/shop/database',
+    SVC_DATA: join(folder.path, 'data'),
+    SVC_REMOTING_HOST: '127.83.0.1',
+    SVC_REMOTING_PORT: '17355',
+  });
+  expect(command.args).not.toContain('--standby');
+  const without = commandWith({}).command;
+  expect(without.env).toMatchObject({ SVC_DATA: '/data/shop/cart' });
+  expect(without.env).not.toHaveProperty('SVC_DATABASE_URL_FILE');
+  expect(without.args).toContain('--standby');
 });
 
 test.each(Object.entries(FORGED))(

@@ -1,7 +1,11 @@
 // What this machine refuses of a descriptor: the same with every hosting, before anything is started.
 import { expect, test } from 'vitest';
 import type { ServiceDescriptor } from '../../../client/index.ts';
-import { PROCESS_PROTOCOLS, problemsHere } from '../../../control-plane/local/local-problems.ts';
+import {
+  journalProblems,
+  PROCESS_PROTOCOLS,
+  problemsHere,
+} from '../../../control-plane/local/local-problems.ts';
 import { PROTOCOL_VERSIONS } from '../../../process-protocol/protocol.ts';
 
 const CART = { name: 'cart', image: 'cart:1', hosting: 'wasm', protocol: '0.2.0' } as const;
@@ -93,15 +97,32 @@ test('a process with components runs if it speaks the protocol of the runtime', 
   expect(problemsHere({ ...CART, hosting: 'process', protocol: 'svc/2' }, HERE)).toEqual([
     { path: '/protocol', reason: 'is svc/2: this installation runs svc/1' },
   ]);
-  expect(paths({ ...CART, hosting: 'process', protocol: 'svc/1', instances: 2 })).toEqual([
-    '/instances',
-  ]);
 });
 
-test('more than one instance on a journal, and a database of the operator, are refused', () => {
-  expect(paths({ ...CART, instances: 2 })).toEqual(['/instances']);
-  expect(paths({ ...CART, hosting: 'process', protocol: 'http/1.1', instances: 2 })).toEqual([]);
-  expect(
-    paths({ ...CART, database: { kind: 'supplied' } } as unknown as ServiceDescriptor),
-  ).toEqual(['/database']);
+test('more than one instance needs a journal in a database, and a module that has data in a folder gets none', () => {
+  const refused = (descriptor: object, hasFolder = false) =>
+    journalProblems(
+      { project: 'shop', service: 'cart' },
+      { ...CART, ...descriptor },
+      {
+        storageOf: (_key, { hosting, database }) =>
+          hosting === 'wasm' && database !== undefined ? 'database' : 'folder',
+        hasFolder: () => hasFolder,
+      },
+    );
+  const database = { urlFrom: 'cart-database' };
+  expect(refused({ instances: 2 })).toEqual([
+    {
+      path: '/instances',
+      reason:
+        'is more than 1: a journal in a folder is for one instance at a time. Declare a database (database.urlFrom)',
+    },
+  ]);
+  expect(refused({ instances: 2, database })).toEqual([]);
+  expect(refused({ database }, true)).toMatchObject([{ path: '/database' }]);
+  const processes = { hosting: 'process', protocol: 'svc/1', instances: 2 };
+  expect(refused(processes)).toMatchObject([{ path: '/instances' }]);
+  expect(paths({ ...CART, database })).toEqual([]);
+  for (const protocol of ['svc/1', 'http/1.1'] as const)
+    expect(paths({ ...CART, hosting: 'process', protocol, database })).toEqual(['/database']);
 });

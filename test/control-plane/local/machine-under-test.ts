@@ -132,7 +132,7 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
     log: () => {},
     clock: options.clock ?? LOCAL_CLOCK,
     cgroups: options.cgroups?.(folder),
-    problemsOf: (descriptor, imageRuntime) =>
+    problemsOf: (_key, descriptor, imageRuntime) =>
       version === undefined
         ? problems
         : problemsHere(
@@ -140,7 +140,11 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
             { version: version(), noPrograms: undefined, hasServiceAudience: false },
             imageRuntime,
           ),
-    hasDataFolder: () => hasDataFolder,
+    journals: {
+      storageOf: () => (hasDataFolder ? 'folder' : 'none'),
+      cohortOf: () => undefined,
+      provide: () => Promise.resolve(),
+    },
     commandOf: ({ stateFile, spec }) => ({
       file: process.execPath,
       args: [

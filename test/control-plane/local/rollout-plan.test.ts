@@ -236,14 +236,81 @@ describe('the plan for a service whose instances serve side by side', () => {
   });
 });
 
+const rivals = (phase: InstanceView['phase'] = 'ready') => [
+  instance('one', { phase, cohort: 'a' }),
+  instance('two', { phase, cohort: 'a' }),
+];
+const ally = (phase: InstanceView['phase'], name = 'three') =>
+  instance(name, { generation: 2, phase, cohort: 'b' });
+
+describe('the plan for a service whose instances must not run beside those of another cohort', () => {
+  const next = wanted({ generation: 2, instances: 2, hasDataFolder: false, cohort: 'b' });
+
+  test('holds, ends all of the other cohort, and starts all that are wanted', () => {
+    expect(stepsOf({ wanted: next, instances: rivals() })).toEqual([{ kind: 'hold' }]);
+    expect(stepsOf({ wanted: next, instances: rivals(), hold: 'asked' })).toEqual([]);
+    expect(stepsOf({ wanted: next, instances: rivals(), hold: 'acknowledged' })).toEqual([
+      { kind: 'stop', name: 'one' },
+      { kind: 'stop', name: 'two' },
+    ]);
+    const half = [rivals('ended')[0]!, rivals('stopping')[1]!];
+    expect(stepsOf({ wanted: next, instances: half, hold: 'acknowledged' })).toEqual([]);
+    expect(stepsOf({ wanted: next, instances: rivals('ended'), hold: 'acknowledged' })).toEqual([
+      { kind: 'create' },
+      { kind: 'create' },
+    ]);
+  });
+
+  test('releases with the first that is ready, and removes the others', () => {
+    const instances = [...rivals('ended'), ally('ready'), ally('starting', 'four')];
+    expect(stepsOf({ wanted: next, instances, hold: 'acknowledged' })).toEqual([
+      { kind: 'release' },
+      { kind: 'remove', name: 'one' },
+      { kind: 'remove', name: 'two' },
+    ]);
+  });
+
+  test('gives up what ends, or is late, and starts the others again once it has ended', () => {
+    const held = { wanted: next, hold: 'acknowledged' } as const;
+    const crashed = [...rivals('ended'), ally('ended'), ally('starting', 'four')];
+    expect(stepsOf({ ...held, instances: crashed })).toEqual(
+      expect.arrayContaining([{ kind: 'fail', reason: 'it ended when it had the database' }]),
+    );
+    const slow = [...rivals('ended'), ally('starting'), ally('unready', 'four')];
+    const late = { ...held, instances: slow, takeoverSinceMs: 0 };
+    expect(stepsOf({ ...late, nowMs: 9999 })).toEqual([]);
+    expect(stepsOf({ ...late, nowMs: 10_000 })).toEqual([
+      { kind: 'fail', reason: 'it was not ready 10 s after it had the database' },
+    ]);
+    expect(stepsOf({ ...late, failure: 'late' })).toEqual([
+      { kind: 'stop', name: 'three' },
+      { kind: 'stop', name: 'four' },
+    ]);
+    const over = [...rivals('ended'), ally('ended'), ally('ended', 'four')];
+    expect(stepsOf({ ...held, instances: over, failure: 'late' })).toEqual([
+      { kind: 'restart', name: 'one' },
+      { kind: 'restart', name: 'two' },
+    ]);
+  });
+
+  test('leaves those alone that run when what is wanted is of their cohort, whatever has failed in between', () => {
+    const third = { ...next, generation: 3, cohort: 'a' };
+    expect(stepsOf({ wanted: third, instances: [...rivals(), ally('ended')] })).toEqual([
+      { kind: 'remove', name: 'three' },
+      { kind: 'create' },
+    ]);
+  });
+});
+
 describe.each([
-  ['with a data folder', true],
-  ['whose instances serve side by side', false],
-])('a machine with a service %s', (_, hasDataFolder) => {
+  ['with a data folder', 'data-folder'],
+  ['whose instances serve side by side', 'side-by-side'],
+  ['whose instances do not run beside those of another cohort', 'cohorts'],
+] as const)('a machine with a service %s', (_, service) => {
   test('gets to what is desired, whatever crashes on the way, and never serves less than it should', () => {
     assert(
       property(integer(), integer({ min: 5, max: 60 }), (seed, rounds) => {
-        const machine = new SimulatedMachine(seed, hasDataFolder);
+        const machine = new SimulatedMachine(seed, service);
         machine.live(rounds);
         machine.settle();
         expect(machine.complaints).toEqual([]);

@@ -6,11 +6,15 @@ import { Random } from '../../support/random.ts';
 
 const RESTART_HOLD_MS = 2000;
 
+/** `cohorts`: instances serve side by side, but not beside those of another cohort. */
+export type SimulatedService = 'data-folder' | 'side-by-side' | 'cohorts';
+
 type Mutable = { -readonly [Key in keyof InstanceView]: InstanceView[Key] };
 
 export class SimulatedMachine {
   readonly complaints: string[] = [];
   readonly #random: Random;
+  readonly #service: SimulatedService;
   readonly #hasDataFolder: boolean;
   #instances: Mutable[] = [];
   #wanted: Wanted;
@@ -23,10 +27,13 @@ export class SimulatedMachine {
   #nowMs = 0;
   #created = 0;
 
-  constructor(seed: number, hasDataFolder: boolean) {
+  constructor(seed: number, service: SimulatedService) {
     this.#random = new Random(seed);
+    this.#service = service;
+    const hasDataFolder = service === 'data-folder';
     this.#hasDataFolder = hasDataFolder;
-    this.#wanted = { incarnation: 'life1', generation: 1, instances: 1, hasDataFolder };
+    const cohort = service === 'cohorts' ? 'a' : undefined;
+    this.#wanted = { incarnation: 'life1', generation: 1, instances: 1, hasDataFolder, cohort };
   }
 
   /** Lets things happen. */
@@ -66,7 +73,7 @@ export class SimulatedMachine {
       ({ generation }) => generation !== this.#wanted.generation,
     );
     const isPrepared = this.#instances.some(
-      (one) => !ofOthers.includes(one) && ['prepared', 'unready'].includes(one.phase),
+      (one) => !ofOthers.includes(one) && this.#near.includes(one.phase),
     );
     if (ofOthers.length === 0 || ofOthers.some(({ phase }) => phase !== 'ended') || !isPrepared)
       this.#takeoverSinceMs = undefined;
@@ -93,6 +100,11 @@ export class SimulatedMachine {
     });
   }
 
+  /** Phases of an instance that can take over. */
+  get #near(): readonly InstanceView['phase'][] {
+    return this.#service === 'cohorts' ? ['starting', 'unready'] : ['prepared', 'unready'];
+  }
+
   #plan(): boolean {
     const { steps } = this.#planned();
     for (const step of steps) this.#carryOut(step);
@@ -108,6 +120,7 @@ export class SimulatedMachine {
       case 'restart':
         if (one?.phase !== 'ended') this.complaints.push('restarted what runs');
         Object.assign(one!, { phase: 'starting', endedAtMs: undefined });
+        this.#checkCohorts();
         break;
       case 'hold':
         if (this.#hold === 'none') this.#hold = 'asked';
@@ -134,8 +147,19 @@ export class SimulatedMachine {
     }
   }
 
+  #checkCohorts(): void {
+    const live = this.#instances.filter(({ phase }) => phase !== 'ended');
+    if (new Set(live.map(({ cohort }) => cohort)).size > 1)
+      this.complaints.push('started beside an instance of another cohort');
+  }
+
   #checkStop(one: Mutable): void {
     if (this.#wanted.instances === 0) return;
+    if (this.#service === 'cohorts' && one.cohort !== this.#wanted.cohort) {
+      if (this.#hold !== 'acknowledged') this.complaints.push('stopped a rival before the hold');
+      return;
+    }
+    if (this.#service === 'cohorts' && this.#failure !== undefined) return;
     if (!this.#hasDataFolder && (one.phase === 'ready' || one.phase === 'unready'))
       this.complaints.push('stopped an instance that may get requests');
     if (!this.#hasDataFolder || one.phase !== 'ready') return;
@@ -148,6 +172,7 @@ export class SimulatedMachine {
 
   /** Requests are held exactly as long as nobody serves them and somebody is about to. */
   #checkHold(): void {
+    if (this.#service === 'cohorts') return;
     const isNext = ({ generation }: Mutable): boolean => generation === this.#wanted.generation;
     const others = this.#instances.filter((one) => !isNext(one));
     const isNear = this.#instances.some(
@@ -174,7 +199,7 @@ export class SimulatedMachine {
   }
 
   #create(): void {
-    const { incarnation, generation } = this.#wanted;
+    const { incarnation, generation, cohort } = this.#wanted;
     this.#instances.push({
       name: `instance-${++this.#created}`,
       incarnation,
@@ -183,7 +208,9 @@ export class SimulatedMachine {
       failures: 0,
       endedAtMs: undefined,
       isRefused: false,
+      cohort,
     });
+    this.#checkCohorts();
     const live = this.#instances.filter(({ phase }) => phase !== 'ended' && phase !== 'stopping');
     if (live.length > Math.max(2, this.#wanted.instances + 1) + 1)
       this.complaints.push(`${live.length} instances at once`);
@@ -193,7 +220,9 @@ export class SimulatedMachine {
     const { generation } = this.#wanted;
     const instances = this.#random.below(this.#hasDataFolder ? 2 : 4);
     const next = this.#random.chance(30) ? generation : generation + 1;
-    this.#wanted = { ...this.#wanted, generation: next, instances };
+    const isOther = this.#service === 'cohorts' && next !== generation && this.#random.chance(70);
+    const cohort = isOther ? this.#random.pick(['a', 'b', 'c']) : this.#wanted.cohort;
+    this.#wanted = { ...this.#wanted, generation: next, instances, cohort };
     this.#failure = undefined;
   }
 

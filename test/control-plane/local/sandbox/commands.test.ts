@@ -60,6 +60,7 @@ function folderOf(descriptor: object): InstanceFolder {
 function dependencies() {
   return {
     dataFolder: join(machine, 'data'),
+    databases: { urlFileOf: () => undefined },
     drainMs: 2000,
     callers: { trustDomain: 'svc.localhost', gatewayId: 'spiffe://svc.localhost/gateway' },
     servicesFolder: join(machine, 'addresses'),

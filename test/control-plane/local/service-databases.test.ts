@@ -1,0 +1,110 @@
+// Where the journals of services are: what was decided once stays, and a URL is in a file for its user alone.
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ServiceDescriptor } from '../../../client/index.ts';
+import {
+  databaseName,
+  ServiceDatabases,
+  type ServiceDatabasesOptions,
+} from '../../../control-plane/local/service-databases.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const KEY = { project: 'shop', service: 'cart' };
+const CART = { name: 'cart', image: 'c:1', hosting: 'wasm', protocol: '0.2.0' } as const;
+const SUPPLIED = { ...CART, database: { urlFrom: 'cart-database' } };
+const PROCESS: ServiceDescriptor = { ...CART, hosting: 'process', protocol: 'svc/1' };
+const WEB: ServiceDescriptor = { ...CART, hosting: 'process', protocol: 'http/1.1' };
+const SERVER = '/run/server.url';
+
+function databasesIn(folder: string, more: Partial<ServiceDatabasesOptions> = {}) {
+  const made: string[] = [];
+  const databases = new ServiceDatabases({
+    dataFolder: join(folder, 'data'),
+    urlsFolder: join(folder, 'databases'),
+    secretsFolder: join(folder, 'secrets'),
+    serverFile: undefined,
+    log: () => {},
+    make: (_server, name) => {
+      made.push(name);
+      return Promise.resolve(`postgresql://${name}:secret@%2Frun/${name}`);
+    },
+    ...more,
+  });
+  return { databases, made, urlFile: join(folder, 'databases', 'shop', 'cart.url') };
+}
+
+test('without a server, only a module whose descriptor names a database has one', async () => {
+  const folder = temporaryFolder();
+  const { databases, made } = databasesIn(folder);
+  expect(databases.storageOf(KEY, CART)).toBe('folder');
+  expect(databases.storageOf(KEY, PROCESS)).toBe('folder');
+  expect(databases.storageOf(KEY, WEB)).toBe('none');
+  expect(databases.storageOf(KEY, SUPPLIED)).toBe('database');
+  expect(databases.urlFileOf(KEY, SUPPLIED)).toBe(join(folder, 'secrets/shop/cart-database'));
+  await databases.provide(KEY, SUPPLIED);
+  await databases.provide(KEY, CART);
+  expect(made).toEqual([]);
+});
+
+test('on a server each module gets a database once, whose URL its user alone may read, and keeps it', async () => {
+  const folder = temporaryFolder();
+  const { databases, made, urlFile } = databasesIn(folder, { serverFile: SERVER });
+  for (const other of [PROCESS, WEB]) await databases.provide(KEY, other);
+  expect(made).toEqual([]);
+  for (let count = 0; count < 2; count++) await databases.provide(KEY, CART);
+  expect(made).toEqual([databaseName(KEY)]);
+  expect(readFileSync(urlFile, 'utf8')).toMatch(/^postgresql:\/\/shop_cart_\w+:secret@/);
+  expect([statSync(urlFile).mode & 0o777, statSync(dirname(urlFile)).mode & 0o777]).toEqual([
+    0o600, 0o700,
+  ]);
+  // Neither the end of the server nor data in a folder changes where the journal is.
+  const later = databasesIn(folder).databases;
+  expect(later.urlFileOf(KEY, CART)).toBe(urlFile);
+});
+
+test('a module with data in a folder keeps them there when the installation gets a server', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'data/shop/cart'), { recursive: true });
+  const { databases, made } = databasesIn(folder, { serverFile: SERVER });
+  expect(databases.storageOf(KEY, CART)).toBe('database');
+  writeFileSync(join(folder, 'data/shop/cart/journal.db'), '');
+  expect(databases.storageOf(KEY, CART)).toBe('folder');
+  await databases.provide(KEY, CART);
+  expect(made).toEqual([]);
+});
+
+test('a database that cannot be made is reported to the operator, and to members without what the server says', async () => {
+  const entries: unknown[] = [];
+  const { databases } = databasesIn(temporaryFolder(), {
+    serverFile: SERVER,
+    log: (entry) => entries.push(entry),
+    make: () => Promise.reject(new Error('the server at /run/postgresql is away')),
+  });
+  await expect(databases.provide(KEY, CART)).rejects.toMatchObject({
+    code: 'SVC_DATABASE_UNUSABLE',
+    message: expect.not.stringContaining('/run'),
+  });
+  expect(entries).toMatchObject([
+    { fields: { key: 'shop/cart', error: 'the server at /run/postgresql is away' } },
+  ]);
+});
+
+test('names of databases are names of PostgreSQL, and no two services have the same', () => {
+  const long = { project: 'p'.repeat(57), service: 's'.repeat(63) };
+  for (const key of [KEY, long, { project: 'a-b', service: 'c' }])
+    expect(databaseName(key)).toMatch(/^[a-z][a-z0-9_]{0,62}$/);
+  expect(databaseName({ project: 'a', service: 'b-c' })).not.toBe(
+    databaseName({ project: 'a-b', service: 'c' }),
+  );
+});
+
+test('instances of another image, or with another database, are of another cohort', () => {
+  const { databases } = databasesIn(temporaryFolder());
+  const of = (descriptor: ServiceDescriptor, digest = 'sha256:1') =>
+    databases.cohortOf(KEY, descriptor, digest);
+  expect(of(CART)).toBeUndefined();
+  expect(of(SUPPLIED)).toBe(of({ ...SUPPLIED, instances: 3 }));
+  expect(of(SUPPLIED)).not.toBe(of(SUPPLIED, 'sha256:2'));
+  expect(of(SUPPLIED)).not.toBe(of({ ...SUPPLIED, database: { urlFrom: 'other' } }));
+});
