@@ -2,6 +2,7 @@
 import type { ControlRequest } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { CommandFailure, EXIT_CODE, type ExitCode } from './command.ts';
+import { journalOf } from './journal-word.ts';
 import type { OptionDescription } from './description.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -33,8 +34,8 @@ export async function changeService(
   request: ControlRequest,
   { done, doneWithoutHost = done, nothing }: ChangeWords,
 ): Promise<ExitCode> {
-  const { changeFolder, journalIn } = await import('@svc/host/tools');
-  const { changed, byHost } = await changeFolder(journalIn(dir), request);
+  const tools = await import('@svc/host/tools');
+  const { changed, byHost } = await tools.changeFolder(journalOf(tools, dir), request);
   if (!changed) throw new CommandFailure('SVC_NOT_IN_JOURNAL', nothing);
   process.stderr.write(`${printable(byHost ? done : doneWithoutHost)}\n`);
   return EXIT_CODE.ok;

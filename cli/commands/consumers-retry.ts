@@ -1,6 +1,7 @@
 // svc consumers retry: delivers parked events to their consumer again.
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { counted } from '../counted.ts';
+import { journalNote, journalOf } from '../journal-word.ts';
 import { changeService } from '../service-change.ts';
 import { readEntity } from '../timer-owner.ts';
 import { printable } from '@svc/kit/printable';
@@ -11,8 +12,8 @@ export const consumersRetry = command(
     name: 'consumers retry',
     summary: 'deliver parked events to their consumer again',
     about: `Delivers the event again at which the events of an entity are parked for a consumer, with all of
-its attempts; the later events of the entity follow. A running service does so at once, otherwise
-its next start.`,
+its attempts; the later events of the entity follow. A running service does so at once, or
+within a second if its journal is in a database; otherwise its next start does.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
       { name: 'CONSUMER' },
@@ -24,7 +25,8 @@ its next start.`,
         help: 'instead of ENTITY: all entities whose events are parked now, 1,000 at a time',
       },
     },
-    notes: `ENTITY is COMPONENT/ID. svc consumers DIR CONSUMER --state parked lists the entities. One whose row
+    notes: `${journalNote()}
+ENTITY is COMPONENT/ID. svc consumers DIR CONSUMER --state parked lists the entities. One whose row
 is damaged is not delivered again; svc consumers skip says where it continues.`,
     examples: [
       'svc consumers retry .svc/orders ledger order/o1',
@@ -52,9 +54,9 @@ is damaged is not delivered again; svc consumers skip says where it continues.`,
 
 /** Retries as many entities as are parked at the beginning, so that events which are parked again end nothing and repeat nothing. */
 async function retryAll(dir: string, consumer: string): Promise<ExitCode> {
-  const { changeFolder, inspectConsumers, journalIn, RETRIED_AT_ONCE_MAX } =
-    await import('@svc/host/tools');
-  const location = journalIn(dir);
+  const tools = await import('@svc/host/tools');
+  const { changeFolder, inspectConsumers, RETRIED_AT_ONCE_MAX } = tools;
+  const location = journalOf(tools, dir);
   const inspection = inspectConsumers(location);
   let parked = 0;
   for await (const _ of inspection.parked(consumer)) parked++;

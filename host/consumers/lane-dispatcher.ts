@@ -8,24 +8,19 @@
 // D3  The position that is stored is never past an event that is not settled, unless its lane is stored with it. After a
 //     crash, an event may be delivered again, with those of its entity that follow it; none is skipped.
 import { SvcError } from '@svc/kit/svc-error';
-import type {
-  ConsumerReader,
-  ConsumerWriter,
-  StoredConsumer,
-  StoredLane,
-} from '../engine/needs/consumers.ts';
+import type { ConsumerWriter, StoredConsumer, StoredLane } from '../engine/needs/consumers.ts';
 import type { Feed, FeedPage, FeedRecord, Position } from '../engine/needs/feed.ts';
-import type { EntityRef } from '@svc/model/entity';
 import type { Sleeper } from '../timers/dispatcher.ts';
 import { full, stalled } from './consumer-stalled.ts';
 import { deliveredEvent } from './delivery.ts';
 import { FeedCursor } from './feed-cursor.ts';
+import { laneDamaged } from '../engine/needs/lane-damaged.ts';
 import type { Lane } from './lane.ts';
-import { laneDamaged } from './lane-damaged.ts';
+import { LaneOrders, type LaneOrdersNeeds } from './lane-orders.ts';
 import { LaneRun, type LaneRunDependencies, PAUSE_MS_MAX } from './lane-run.ts';
 import { Lanes } from './lanes.ts';
 import { ReadAhead, type ReadPage, unitsOf } from './read-ahead.ts';
-import { isSkippedBefore, storedLanes } from './stored-lanes.ts';
+import { storedLanes } from './stored-lanes.ts';
 
 /** Records of a page of the feed at most. The position moves by whole pages. */
 const PAGE = 100;
@@ -37,20 +32,19 @@ const STORED_PER_PARKED = 2;
 const LOOK_MS = 1_000;
 const STOPPED = 'The consumer has stopped before this was stored. Try again.';
 
-export interface LaneDispatcherDependencies extends LaneRunDependencies {
+export interface LaneDispatcherDependencies extends LaneRunDependencies, LaneOrdersNeeds {
   readonly consumer: Pick<StoredConsumer, 'id' | 'start'>;
   readonly feed: Pick<Feed, 'start' | 'end' | 'read' | 'advancedPast'>;
-  readonly reader: ConsumerReader;
   readonly writer: ConsumerWriter;
   readonly sleeper: Sleeper;
-  /** Receives each event that an operator has skipped, now or before the start, and why. */
-  readonly onOperatorSkip: LaneRunDependencies['onSkip'];
 }
 
 export class LaneDispatcher {
   readonly #needs: LaneDispatcherDependencies;
   readonly #lanes = new Lanes();
   readonly #laneRun: LaneRun;
+  /** Carries out what operators ask. */
+  readonly orders: LaneOrders;
   #ahead: ReadAhead;
   readonly #cursor: FeedCursor;
   /** The position that was stored last. */
@@ -69,12 +63,15 @@ export class LaneDispatcher {
   #isOpen = false;
   /** Whether it is being read where the consumer is, which may take long. */
   #isOpening = false;
+  /** Whether stored lanes have changed while they were being read. */
+  #isRenewed = false;
   #isStopping = false;
   #rounds: Promise<void> | undefined;
 
   constructor(needs: LaneDispatcherDependencies) {
     this.#needs = needs;
     this.#laneRun = new LaneRun(needs, this.#lanes, () => !this.#isStopping && !this.#isStalled);
+    this.orders = new LaneOrders(needs, this.#lanes, this.#laneRun);
     this.#cursor = new FeedCursor({
       ...needs,
       pauseMs: LOOK_MS,
@@ -157,47 +154,27 @@ export class LaneDispatcher {
     return this.#running;
   }
 
-  /** Resolves when what `retry` or `skip` has just changed is on disk. Rejects with SvcError if it cannot be written. */
+  /** Resolves when what `orders` have just changed is on disk. Rejects with SvcError if it cannot be written. */
   settled(): Promise<void> {
     const waiting = Promise.withResolvers<void>();
     this.#waiting.push(waiting);
     return waiting.promise;
   }
 
-  /** Delivers the event again at which a lane is parked. Returns whether it was. Throws SVC_JOURNAL_CORRUPT for a damaged lane. */
-  retry(entity: EntityRef): boolean {
-    const lane = this.#lanes.get(entity);
-    if (lane?.isParked !== true) return false;
-    if (lane.isDamaged) throw laneDamaged(this.#needs.consumer.id, entity);
-    this.#unpark(lane, lane.wait!.round);
-    return true;
-  }
-
-  /** Does what `retry` does for the lanes that have been parked for the longest time, at most `limit`. Returns whether there were any. */
-  retryFirst(limit: number): boolean {
-    const lanes = this.#lanes.firstParked(limit);
-    for (const lane of lanes) this.#unpark(lane, lane.wait!.round);
-    return lanes.length > 0;
-  }
-
   /**
-   * Settles the event `seq` without handling it, if a lane is parked there; and those that follow it, if the consumer no longer
-   * handles them. Returns whether the lane was parked there.
+   * Follows what operators have changed of the stored lanes, by another process. A consumer that is being opened follows once it is
+   * open. Never rejects.
    */
-  skip(entity: EntityRef, seq: number, reason: string): boolean {
-    const lane = this.#lanes.get(entity);
-    if (lane?.isParkedAt(seq) !== true) return false;
-    this.#needs.onOperatorSkip(entity, seq, reason);
-    lane.firstSeq = seq + 1;
-    this.#unpark(lane);
-    this.#laneRun.endUnhandled(lane);
-    return true;
-  }
-
-  #unpark(lane: Lane, round = 0): void {
-    this.#lanes.setWait(lane, this.#laneRun.waitingNow(round));
-    this.#lanes.unpark(lane);
-    this.#needs.sleeper.interrupt();
+  async renew(): Promise<void> {
+    this.#isRenewed = this.#isOpening;
+    // What is parked here may be about to be stored.
+    await this.#settling;
+    if (this.#isStopping || !this.#isOpen) return;
+    try {
+      await this.orders.renew();
+    } catch (error) {
+      this.#needs.onFailure(error);
+    }
   }
 
   async #run(): Promise<void> {
@@ -239,6 +216,7 @@ export class LaneDispatcher {
       if (!this.#isStopping) onFailure(error);
     } finally {
       this.#isOpening = false;
+      if (this.#isRenewed) void this.renew();
     }
   }
 
@@ -248,17 +226,8 @@ export class LaneDispatcher {
       if (lane.isDamaged) onFailure(laneDamaged(consumer.id, lane.entity));
       const restMs = Math.min((lane.nextMs ?? 0) - clock.nowMs(), PAUSE_MS_MAX);
       this.#lanes.restore(lane, restMs <= 0 ? -Infinity : clock.monotonicMs() + restMs);
-      this.#noteSkipped(lane);
+      this.orders.noteSkipped(lane);
     }
-  }
-
-  #noteSkipped(stored: StoredLane): void {
-    if (!isSkippedBefore(stored)) return;
-    const { entity, seq, reason, ...wait } = stored;
-    this.#needs.onOperatorSkip(entity, seq - 1, reason!);
-    const lane = this.#lanes.get(entity)!;
-    this.#lanes.setWait(lane, { ...wait, reason: undefined });
-    this.#laneRun.endUnhandled(lane);
   }
 
   /** Does what can be done, and returns how long to sleep, in milliseconds. */

@@ -125,6 +125,11 @@ export class Lanes {
     return [...parked.filter((lane) => !lane.isDamaged).take(limit)];
   }
 
+  /** Returns the parked lanes whose rows are stored as they are. */
+  parkedAndStored(): readonly Lane[] {
+    return [...this.#parked].filter(({ key }) => !this.#changed.has(key));
+  }
+
   /** Lets a parked lane run. */
   unpark(lane: Lane): void {
     this.#parked.delete(lane);

@@ -128,6 +128,11 @@ export class ConsumerDispatch {
     });
   }
 
+  /** Follows what operators have changed of the stored lanes, by another process. A thread that starts reads them anyway. */
+  renew(): void {
+    this.#send({ kind: 'renew' });
+  }
+
   /**
    * Delivers the event again at which the events of an entity are parked. Resolves with whether they were parked, once that is on
    * disk. Rejects with SVC_NOT_IN_JOURNAL if the module has no such consumer, with SVC_SHARD_UNAVAILABLE if the consumers do not

@@ -49,6 +49,8 @@ export type ToConsumerThread =
       readonly number: number;
       readonly failure: SentFailure | undefined;
     }
+  /** Operators have changed stored lanes. */
+  | { readonly kind: 'renew' }
   | { readonly kind: 'order'; readonly number: number; readonly order: ConsumerOrder }
   /** No further event is delivered; the thread ends when those in flight are handled, or after `graceMs`. */
   | { readonly kind: 'stop'; readonly graceMs: number };

@@ -75,6 +75,8 @@ main.on('message', (message: ToConsumerThread) => {
       return undefined;
     case 'order':
       return void answer(message.number, message.order);
+    case 'renew':
+      return void served.renew();
     case 'stop':
       return void stop(message.graceMs);
   }

@@ -98,8 +98,8 @@ function isCode(code: unknown): code is SvcErrorCode {
 function withoutSocket(error: SvcError): SvcError {
   return new SvcError(
     error.code,
-    `${error.message} It has no control socket, by which a running host could be asked: it is about to start, or it is ` +
-      'a program that embeds the service.',
+    `${error.message} It has no control socket, by which a running host could be asked: it is about to start, it is ` +
+      'a program that embeds the service, or it runs on another machine, where you can use this command.',
     { cause: error },
   );
 }

@@ -88,12 +88,12 @@ export class ServedConsumers {
    * disk. Rejects with SVC_SHARD_UNAVAILABLE before the consumer runs, and with the errors of the journal.
    */
   retry(consumer: string, entity: EntityRef): Promise<boolean> {
-    return this.#carryOut(consumer, (dispatcher) => dispatcher.retry(entity));
+    return this.#carryOut(consumer, ({ orders }) => orders.retry(entity));
   }
 
   /** Does what `retry` does for RETRIED_AT_ONCE_MAX entities at most. Resolves with whether any were parked, and rejects as `retry` does. */
   retrySome(consumer: string): Promise<boolean> {
-    return this.#carryOut(consumer, (dispatcher) => dispatcher.retryFirst(RETRIED_AT_ONCE_MAX));
+    return this.#carryOut(consumer, ({ orders }) => orders.retryFirst(RETRIED_AT_ONCE_MAX));
   }
 
   /**
@@ -101,7 +101,12 @@ export class ServedConsumers {
    * does.
    */
   skip(consumer: string, entity: EntityRef, seq: number, reason: string): Promise<boolean> {
-    return this.#carryOut(consumer, (dispatcher) => dispatcher.skip(entity, seq, reason));
+    return this.#carryOut(consumer, ({ orders }) => orders.skip(entity, seq, reason));
+  }
+
+  /** Follows what operators have changed of the stored lanes, by another process. Never rejects. */
+  async renew(): Promise<void> {
+    await Promise.all(Array.from(this.#served.values(), ({ dispatcher }) => dispatcher.renew()));
   }
 
   async #carryOut(id: string, change: (dispatcher: LaneDispatcher) => boolean): Promise<boolean> {

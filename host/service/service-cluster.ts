@@ -27,7 +27,7 @@ export interface ServiceClusterOptions {
 /** The parts of the service that follow the cluster. */
 export interface ClusterFollowers {
   readonly shards: Pick<Supervisor, 'renewNodes' | 'announceOwners' | 'unreachableNodes'>;
-  readonly consumers: Pick<ConsumerDispatch, 'pause' | 'resume'>;
+  readonly consumers: Pick<ConsumerDispatch, 'pause' | 'resume' | 'renew'>;
 }
 
 export class ServiceCluster {
@@ -77,6 +77,7 @@ export class ServiceCluster {
     cluster.onNodes(() => shards.renewNodes());
     cluster.onOwners(() => shards.announceOwners());
     cluster.onTable(() => this.#owns(cluster));
+    cluster.onWork(() => followers.consumers.renew());
     cluster.beforeRelease(() => this.#pause());
     await cluster.serve({ host: advertisedHost, port: listened.port });
     shards.renewNodes();

@@ -4,9 +4,10 @@ import { makeControlSocket, removeControlSocket } from '@svc/kit/control-socket'
 import type { Log } from '@svc/kit/log';
 import type { ControlledService } from '../control/control-request.ts';
 import { ControlServer } from '../control/control-server.ts';
+import type { LaneAdministration } from '../storage/lane-administration.ts';
 import type { OpenedJournal } from '../storage/opened-journal.ts';
 import type { ConsumerDispatch } from './consumer-dispatch.ts';
-import { changeService } from './service-change.ts';
+import { type ChangeableService, changeService } from './service-change.ts';
 import type { ViewStatuses } from './view-statuses.ts';
 import type { ViewThreads } from './view-threads.ts';
 
@@ -69,7 +70,28 @@ export class ServiceControl {
     const { views, viewStatuses, consumers } = this.#options;
     return {
       views: () => viewStatuses.read(),
-      change: (request) => changeService({ timers: journal, views, consumers }, request),
+      change: (request) =>
+        changeService(
+          { timers: journal, views, consumers: sharedLanes(consumers, journal.lanes) },
+          request,
+        ),
     };
   }
+}
+
+type LaneChanges = ChangeableService['consumers'];
+
+/** Changes lanes of this process by its consumers, and those that other nodes deliver in the journal. */
+function sharedLanes(own: LaneChanges, lanes: LaneAdministration | undefined): LaneChanges {
+  if (lanes === undefined) return own;
+  return {
+    retry: async (consumer, entity) =>
+      (await own.retry(consumer, entity)) || lanes.retryLane(consumer, entity),
+    async retrySome(consumer) {
+      const isHere = await own.retrySome(consumer);
+      return (await lanes.retryLanes(consumer)) || isHere;
+    },
+    skip: async (consumer, ...event) =>
+      (await own.skip(consumer, ...event)) || lanes.skipInLane(consumer, ...event),
+  };
 }

@@ -92,6 +92,8 @@ export interface ClusterMembership {
   own(): readonly string[];
   /** Calls a listener whenever the owner of a slice has changed, whoever has changed it. */
   onTable(listener: () => void): void;
+  /** Calls a listener after operators have changed the stored lanes of consumers, maybe by another process. */
+  onWork(listener: () => void): void;
   /** Makes this node `Up`, because it serves at an address: from now on others hand their slices over to it. */
   serve(address: NodeAddress): Promise<void>;
   /** Hands over all slices to other nodes, if there are any, and resolves once this is done, or after `timeoutMs`. Never rejects. */

@@ -1,21 +1,22 @@
 // JournalAdministration is what tools do with a journal that a host may have open: they find that host, or change timers and lanes
-// of a journal that no host uses.
+// themselves.
 import type { Awaitable } from '@svc/model/call';
-import { TIMER_LIMITS_DEFAULT } from '@svc/model/timer-limits';
-import { JOURNAL_LIMITS_DEFAULT } from './journal-limits.ts';
-import type { JournalInDatabase, JournalLocation } from './journal-location.ts';
-import { JournalSeries } from './journal-series.ts';
-import { type OpenedJournal, openJournal } from './opened-journal.ts';
+import type { JournalFolder, JournalInDatabase, JournalLocation } from './journal-location.ts';
+import { inspectConsumers } from './journal-reading.ts';
+import type { LaneAdministration } from './lane-administration.ts';
+import { StoppedLanes } from './stopped-lanes.ts';
+import type { TimerAdministration } from './timer-administration.ts';
 import { isHosted, readOwner } from './sqlite/data-folder.ts';
 import { changeJournal as changeSqliteJournal } from './sqlite/tools/journal-change.ts';
 
-export type ChangeableJournal = Pick<
-  OpenedJournal,
-  'cancelTimer' | 'retryTimer' | 'settleConsumer'
->;
+export interface ChangeableJournal extends Pick<TimerAdministration, 'cancelTimer' | 'retryTimer'> {
+  readonly lanes: LaneAdministration;
+  /** Whether hosts use the journal meanwhile, which is possible in a database. */
+  readonly hasHost: boolean;
+}
 
 /**
- * Changes a journal as its only user. Resolves with what `change` resolves with, which is whether it has found something to
+ * Changes a journal, in a folder as its only user. Resolves with what `change` resolves with, which is whether it has found something to
  * change, once the change is stored. Rejects with SVC_JOURNAL_MISSING, and as opening the journal for writing does, such as with
  * SVC_DATA_IN_USE. A journal of a format without timers and lanes stays in its format.
  */
@@ -25,7 +26,7 @@ export function changeJournal(
 ): Promise<boolean> {
   switch (location.kind) {
     case 'folder':
-      return changeSqliteJournal(location.dir, change);
+      return changeInFolder(location, change);
     case 'postgres':
       return changeInDatabase(location, change);
   }
@@ -54,22 +55,33 @@ export function hasHost(location: JournalLocation): Awaitable<boolean> {
 /** Services with a folder do not load this code. */
 const preview = () => import('./postgres/tools/database-preview.ts');
 
+function changeInFolder(
+  location: JournalFolder,
+  change: (journal: ChangeableJournal) => Promise<boolean>,
+): Promise<boolean> {
+  return changeSqliteJournal(location.dir, async (journal) => {
+    const inspection = inspectConsumers(location);
+    try {
+      return await change({
+        cancelTimer: (...timer) => journal.cancelTimer(...timer),
+        retryTimer: (...timer) => journal.retryTimer(...timer),
+        lanes: new StoppedLanes(inspection, journal),
+        hasHost: false,
+      });
+    } finally {
+      inspection.close();
+    }
+  });
+}
+
 async function changeInDatabase(
   location: JournalInDatabase,
   change: (journal: ChangeableJournal) => Promise<boolean>,
 ): Promise<boolean> {
-  // A missing journal is not made.
-  await (await preview()).lastModuleIn(location);
-  const journal = await openJournal(location, {
-    limits: JOURNAL_LIMITS_DEFAULT,
-    timerLimits: TIMER_LIMITS_DEFAULT,
-    series: new JournalSeries(),
-    fingerprint: '',
-    isExclusive: true,
-  });
-  try {
-    return await change(journal);
-  } finally {
-    await journal.close();
-  }
+  const [{ changeDatabase }, { hasNodes }] = await Promise.all([
+    import('./postgres/tools/database-change.ts'),
+    preview(),
+  ]);
+  const isUsed = await hasNodes(location);
+  return changeDatabase(location, (journal) => change({ ...journal, hasHost: isUsed }));
 }

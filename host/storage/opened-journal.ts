@@ -11,6 +11,7 @@ import type { JournalConnection } from './journal-connection.ts';
 import type { JournalContents } from './journal-contents.ts';
 import type { JournalLimits } from './journal-limits.ts';
 import type { JournalInDatabase, JournalLocation } from './journal-location.ts';
+import type { LaneAdministration } from './lane-administration.ts';
 import type { JournalSeries } from './journal-series.ts';
 import type { JournalStandby } from './journal-takeover.ts';
 import { PostgresStandby } from './postgres/postgres-standby.ts';
@@ -23,6 +24,8 @@ export interface OpenedJournal extends JournalContents, TimerAdministration, Con
   readonly problem?: string | undefined;
   /** The runs of the runtime that write the journal together; absent: there is only this one. */
   readonly cluster?: ClusterMembership;
+  /** Changes stored lanes of consumers, also those that other processes deliver; absent: the consumers of this process change theirs. */
+  readonly lanes?: LaneAdministration;
   /** Resolves when the journal's writer ends by itself: nothing can be written any more. */
   readonly failure: Promise<SvcError>;
   /** The data with which a thread follows the journal. */

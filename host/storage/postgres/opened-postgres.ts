@@ -23,12 +23,14 @@ import type {
 import type { ClusterMembership } from '../cluster-nodes.ts';
 import type { JournalInDatabase } from '../journal-location.ts';
 import type { JournalLimits } from '../journal-limits.ts';
+import type { LaneAdministration } from '../lane-administration.ts';
 import type { JournalSeries } from '../journal-series.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
 import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
 import { ConsumerSettlements } from './consumers/consumer-settlements.ts';
+import { StoredLaneChanges } from './consumers/stored-lane-changes.ts';
 import { ExclusiveSession } from './exclusive-session.ts';
 import { HeadWatch } from './feed/head-watch.ts';
 import { SliceHeads } from './feed/slice-heads.ts';
@@ -47,6 +49,7 @@ import { SliceUsers } from './nodes/slice-users.ts';
 import { NodeMembership } from './nodes/node-membership.ts';
 import type { AdmitModule } from './nodes/node-modules.ts';
 import { SliceTable } from './nodes/slice-table.ts';
+import type { WithSession } from './operator-change.ts';
 import type { PostgresConnection, PostgresFollowing, UserReport } from './postgres-connection.ts';
 import { headSetBack } from './slice-ends.ts';
 import { PostgresTimerAdministration } from './timers/timer-administration.ts';
@@ -75,7 +78,7 @@ const NOTE_MODULE = {
     )
     SELECT number FROM added UNION ALL SELECT number FROM noted`,
 };
-const HAS_TIMERS = { text: 'SELECT EXISTS (SELECT FROM svc.timer)' };
+const WORK = { text: 'SELECT EXISTS (SELECT FROM svc.timer), work FROM svc.cluster' };
 
 /**
  * Opens the journal in a database, whose tables are made if they are missing, and takes the slices that are for this node. Rejects
@@ -123,6 +126,7 @@ interface FoundJournal {
 
 export class OpenedPostgres implements JournalContents, TimerAdministration, ConsumerWriter {
   readonly location: JournalInDatabase;
+  readonly lanes: LaneAdministration;
   readonly #node = randomUUID();
   readonly #journal: FoundJournal;
   readonly #settings: PostgresWriterSettings;
@@ -203,8 +207,10 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     void this.#keeper.lost.then(this.#failure.resolve);
     this.#session = new ExclusiveSession(following());
     this.#consumers = new ConsumerSettlements(following(), fence);
+    const withSession: WithSession = (use) => this.#session.use(use);
+    this.lanes = new StoredLaneChanges(withSession);
     this.#timers = new PostgresTimerAdministration({
-      withSession: (use) => this.#session.use(use),
+      withSession,
       rules: { limits: settings.timerLimits, occurrences: new Occurrences() },
       fence,
       onStored: (earliestMs) => this.#alarm.stored(earliestMs),
@@ -333,8 +339,9 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     const regressed = await this.#session.use((session) => headSetBack(session));
     if (regressed !== undefined) throw regressed;
     await this.#measure();
-    const [row] = await this.#session.use((session) => session.query(HAS_TIMERS));
+    const [row] = await this.#session.use((session) => session.query(WORK));
     this.#hasTimers = row![0] === true;
+    this.#member.followWork(row![1] as number);
     // Other nodes may set timers that this one fires, and timers come with slices.
     const wake = () => this.#member.nodes.length > 1 && this.#alarm.wake();
     this.#member.onNodes(wake);

@@ -16,7 +16,7 @@ export const UNFINISHED_FORMAT = 0;
 /** The statements that make the tables of an empty journal. */
 export const TABLES: readonly string[] = [
   // `version` is raised whenever a node or the owner of a slice changes. `history` identifies the server and its timeline; after it
-  // has changed, nothing is taken from a node until `takeover_from`.
+  // has changed, nothing is taken from a node until `takeover_from`. `work` is raised whenever an operator has changed lanes.
   `CREATE TABLE svc.cluster (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
     id text NOT NULL,
@@ -24,6 +24,7 @@ export const TABLES: readonly string[] = [
     hash_version integer NOT NULL,
     slices integer NOT NULL,
     version bigint NOT NULL DEFAULT 0,
+    work bigint NOT NULL DEFAULT 0,
     history text COLLATE "C" NOT NULL DEFAULT '',
     takeover_from timestamptz NOT NULL DEFAULT clock_timestamp()
   )`,

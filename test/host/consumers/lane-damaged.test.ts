@@ -38,11 +38,11 @@ test('it delivers nothing, and is not retried, while the others go on', async ()
   expect(consumer.failures).toEqual([damage]);
   expect(consumer.dispatcher).toMatchObject({ isOpen: true, parked: 2 });
   expect(() => consumer.retry('a')).toThrow(damage);
-  expect(consumer.dispatcher.retryFirst(10)).toBe(true);
+  expect(consumer.dispatcher.orders.retryFirst(10)).toBe(true);
   for (const id of ['a', 'c']) consumer.append(id);
   await consumer.time.advance(2_000);
   expect(consumer.delivered.toSorted()).toEqual(['b 1 1', 'c 1 1']);
-  expect(consumer.dispatcher.retryFirst(10)).toBe(false);
+  expect(consumer.dispatcher.orders.retryFirst(10)).toBe(false);
   expect(consumer.lanes).toMatchObject([{ entity: { id: 'a' }, isDamaged: true }]);
 });
 

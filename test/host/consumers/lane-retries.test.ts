@@ -15,7 +15,7 @@ test('many parked lanes are retried in parts, those first that have waited for t
     }),
     journal: () => ({ fails: false, tookMs: 1 }),
   });
-  expect(consumer.dispatcher.retryFirst(2)).toBe(false);
+  expect(consumer.dispatcher.orders.retryFirst(2)).toBe(false);
   for (const id of broken) {
     consumer.append(id);
     // oxlint-disable-next-line no-await-in-loop -- one is parked after the other
@@ -23,10 +23,10 @@ test('many parked lanes are retried in parts, those first that have waited for t
   }
   broken.delete('b');
   broken.delete('c');
-  expect(consumer.dispatcher.retryFirst(2)).toBe(true);
+  expect(consumer.dispatcher.orders.retryFirst(2)).toBe(true);
   await consumer.time.advance(1_000);
   expect(consumer.delivered.slice(3)).toEqual(['a 1 1', 'b 1 1']);
-  expect(consumer.dispatcher.retryFirst(2)).toBe(true);
+  expect(consumer.dispatcher.orders.retryFirst(2)).toBe(true);
   await consumer.time.advance(1_000);
   expect(consumer.delivered.slice(5)).toEqual(['c 1 1', 'a 1 1']);
   expect(consumer.lanes).toMatchObject([{ entity: { id: 'a' }, round: 3, nextMs: undefined }]);

@@ -117,11 +117,11 @@ export class SimulatedConsumer {
   }
 
   retry(id: string): boolean {
-    return this.dispatcher.retry({ component: COMPONENT, id });
+    return this.dispatcher.orders.retry({ component: COMPONENT, id });
   }
 
   skip(id: string, seq: number): boolean {
-    return this.dispatcher.skip({ component: COMPONENT, id }, seq, 'The operator says so.');
+    return this.dispatcher.orders.skip({ component: COMPONENT, id }, seq, 'The operator says so.');
   }
 
   /** Events of an entity that no life has settled. */

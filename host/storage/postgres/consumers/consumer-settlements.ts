@@ -21,6 +21,13 @@ import type { FollowingSession } from '../following-session.ts';
 import type { NodeFence } from '../nodes/node-fence.ts';
 import { SliceOffsets } from '../feed/slice-offsets.ts';
 import { columnsOf, consumerChecksum, laneRowOf, offsetChecksum } from './consumer-rows.ts';
+import {
+  BEGIN_CONSUMER,
+  PUT_CONSUMER,
+  PUT_LANES,
+  PUT_OFFSETS,
+  REMOVE_LANES,
+} from './consumer-statements.ts';
 
 /** Attempts at a settlement that other transactions keep the database from storing. */
 const ATTEMPTS_MAX = 5;
@@ -32,38 +39,6 @@ const BEGIN = { text: 'BEGIN' };
 const LIMIT_WAITS = { text: "SET LOCAL lock_timeout = '5s'" };
 const COMMIT = { text: 'COMMIT' };
 const ROLLBACK = { text: 'ROLLBACK' };
-const PUT_CONSUMER = {
-  name: 'put-consumer',
-  text: `INSERT INTO svc.consumer (consumer, start, crc) VALUES ($1, $2, $3)
-  ON CONFLICT (consumer) DO UPDATE SET start = excluded.start, crc = excluded.crc`,
-};
-/** The rows are locked in the order of their slices, also those that stay as they are. */
-const PUT_OFFSETS = {
-  name: 'put-offsets',
-  text: `INSERT INTO svc.consumer_offset (consumer, slice, off, crc)
-  SELECT $1, p.slice, p.off, p.crc FROM unnest($2::int2[], $3::int8[], $4::int8[]) AS p(slice, off, crc) ORDER BY p.slice
-  ON CONFLICT (consumer, slice) DO UPDATE SET off = excluded.off, crc = excluded.crc
-  WHERE consumer_offset.off <> excluded.off OR consumer_offset.crc <> excluded.crc`,
-};
-const REMOVE_LANES = {
-  name: 'remove-lanes',
-  text: `DELETE FROM svc.lane l USING unnest($2::int2[], $3::text[], $4::text[]) AS r(slice, component, id)
-  WHERE l.consumer = $1 AND l.slice = r.slice AND l.component = r.component AND l.id = r.id`,
-};
-const PUT_LANES = {
-  name: 'put-lanes',
-  text: `INSERT INTO svc.lane (consumer, slice, component, id, seq, attempts, round, next_ms, reason, crc)
-  SELECT $1, p.* FROM unnest($2::int2[], $3::text[], $4::text[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::text[],
-    $10::int8[]) AS p(slice)
-  ON CONFLICT (consumer, slice, component, id) DO UPDATE SET seq = excluded.seq, attempts = excluded.attempts,
-    round = excluded.round, next_ms = excluded.next_ms, reason = excluded.reason, crc = excluded.crc`,
-};
-
-/** Stores a consumer that is new, and says whether it was. */
-const BEGIN_CONSUMER = {
-  name: 'begin-consumer',
-  text: `INSERT INTO svc.consumer (consumer, start, crc) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1`,
-};
 
 type Consumer = Pick<StoredConsumer, 'id' | 'start'>;
 type Step = readonly [statement: Statement, values: readonly Parameter[]];

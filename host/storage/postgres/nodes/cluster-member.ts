@@ -50,12 +50,15 @@ export class ClusterMember implements ClusterMembership {
   readonly #nodesListeners: (() => void)[] = [];
   readonly #ownersListeners: (() => void)[] = [];
   readonly #tableListeners: (() => void)[] = [];
+  readonly #workListeners: (() => void)[] = [];
   readonly #stops: ((slices: readonly number[]) => Promise<void>)[] = [];
   readonly #movements = new SliceMovements();
   readonly #left = Promise.withResolvers<void>();
   #nodes: readonly ClusterNode[] = [];
   /** The version of the cluster that was looked at last. */
   #version = -1;
+  /** How often operators have changed lanes, as far as is known; undefined until `followWork`. */
+  #work: number | undefined;
   #isWanted = false;
   /** Whether a change may still be carried out whose outcome is not known. */
   #isUnsure = false;
@@ -108,6 +111,15 @@ export class ClusterMember implements ClusterMembership {
     this.#tableListeners.push(listener);
   }
 
+  /** Notices from now on when operators change lanes. `work`: how often they have done so. */
+  followWork(work: number): void {
+    this.#work = work;
+  }
+
+  onWork(listener: () => void): void {
+    this.#workListeners.push(listener);
+  }
+
   beforeRelease(stop: (slices: readonly number[]) => Promise<void>): void {
     this.#stops.push(stop);
   }
@@ -125,7 +137,11 @@ export class ClusterMember implements ClusterMembership {
   }
 
   /** Called after each renewal of this node's lease. */
-  renewed({ version, othersLeftMs }: Renewal): void {
+  renewed({ version, work, othersLeftMs }: Renewal): void {
+    if (this.#work !== undefined && work !== this.#work) {
+      this.#work = work;
+      for (const listener of this.#workListeners) listener();
+    }
     if (this.#isWanted || version !== this.#version) this.look();
     if (othersLeftMs !== undefined) this.#lookAtEnd(othersLeftMs);
   }

@@ -63,7 +63,7 @@ const RENEW: Statement = {
       WHERE number = $1 AND renewals BETWEEN $2 AND $3 AND lease_until > clock_timestamp()
       RETURNING renewals
     )
-    SELECT r.renewals, c.version,
+    SELECT r.renewals, c.version, c.work,
       (SELECT (extract(epoch FROM min(n.lease_until) - clock_timestamp()) * 1000)::int8
         FROM svc.node n WHERE n.number <> $1)
     FROM renewed r, svc.cluster c`,
@@ -113,6 +113,8 @@ export type SliceOwners = readonly (readonly [slice: number, node: number])[];
 export interface Renewal {
   /** The version of the cluster. */
   readonly version: number;
+  /** How often operators have changed lanes. */
+  readonly work: number;
   /** When the first lease of another node ends, in milliseconds; undefined: there is no other node. */
   readonly othersLeftMs: number | undefined;
 }
@@ -183,14 +185,14 @@ export class NodeMembership {
       if (error instanceof DatabaseFailure && error.outcome === 'not-done') this.#unsureRenewals--;
       throw error;
     }
-    const [row] = rows as readonly (readonly [number, number, number | null])[];
+    const [row] = rows as readonly (readonly [number, number, number, number | null])[];
     if (row === undefined) {
       this.#unsureRenewals--;
       return undefined;
     }
-    const [renewals, version, othersLeftMs] = row;
+    const [renewals, version, work, othersLeftMs] = row;
     [this.#renewals, this.#unsureRenewals] = [renewals, 0];
-    return { version, othersLeftMs: othersLeftMs ?? undefined };
+    return { version, work, othersLeftMs: othersLeftMs ?? undefined };
   }
 
   /**

@@ -5,27 +5,17 @@ import type { EntityRef } from '@svc/model/entity';
 import type { StoredTimer, TimerWrites } from '../../../engine/needs/timers.ts';
 import { retriedAt, scheduleChanges } from '../../stored-timer-rules.ts';
 import type { ServiceSchedule, TimerAdministration } from '../../timer-administration.ts';
-import { databaseError } from '../database-errors.ts';
-import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession } from '../database-session.ts';
 import type { NodeFence } from '../nodes/node-fence.ts';
+import { operatorChange, type WithSession } from '../operator-change.ts';
 import { isStorable } from './storable-timer.ts';
 import { TimerChanges, type TimerRules } from './timer-changes.ts';
 import { NAME, timerOfRow } from './timer-row.ts';
 import { COMMON_PART, lockNamed, lockSchedules, storeTimers } from './timer-statements.ts';
 
-const BEGIN = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' };
-const COMMIT = { text: 'COMMIT' };
-const ROLLBACK = { text: 'ROLLBACK' };
-
-/** SQLSTATE of a timer whose name another transaction has given to a timer at the same time. */
-const UNIQUE_VIOLATION = '23505';
-/** Most times that a change is tried. */
-const ATTEMPTS_MAX = 10;
-
 export interface TimerAdministrationNeeds {
   /** Calls a function with a connection that nobody else uses until the promise of the function settles. */
-  withSession<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T>;
+  readonly withSession: WithSession;
   readonly rules: TimerRules;
   /** Keeps a node from changing timers whose slices were taken. */
   readonly fence: NodeFence;
@@ -98,61 +88,13 @@ export class PostgresTimerAdministration implements TimerAdministration {
   }
 
   async #transaction<T>(change: Change<T>): Promise<T> {
-    const { onStored, fence } = this.#needs;
+    const { onStored, fence, withSession } = this.#needs;
     const fenced: Change<T> = async (session) => {
       await fence(session);
       return change(session);
     };
-    for (let left = ATTEMPTS_MAX - 1; ; left--) {
-      const changed = await this.#needs.withSession((session) =>
-        committed(session, fenced, left > 0),
-      );
-      if (changed === undefined) continue;
-      onStored(changed.earliestMs);
-      return changed.result;
-    }
-  }
-}
-
-/** Makes a change and commits it. Returns undefined if it has to be repeated, and `isRepeatable`. Rejects with an SvcError. */
-async function committed<T>(
-  session: DatabaseSession,
-  change: Change<T>,
-  isRepeatable: boolean,
-): Promise<Changed<T> | undefined> {
-  let isCommitting = false;
-  try {
-    await session.query(BEGIN);
-    const changed = await change(session);
-    isCommitting = true;
-    await session.query(COMMIT);
-    return changed;
-  } catch (error) {
-    await rollBack(session);
-    if (!(error instanceof DatabaseFailure)) throw error;
-    if (isRepeatable && mayPass(error)) return undefined;
-    const isUncertain = isCommitting && error.outcome === 'unknown';
-    throw isUncertain ? uncertain(error, session.shown) : databaseError(error, session.shown);
-  }
-}
-
-/** Returns whether the change may be stored when it is repeated. */
-function mayPass({ isRetryable, sqlState }: DatabaseFailure): boolean {
-  return isRetryable || sqlState === UNIQUE_VIOLATION;
-}
-
-function uncertain({ message }: DatabaseFailure, shown: string): SvcError {
-  return new SvcError(
-    'SVC_CALL_UNCERTAIN',
-    `It is unknown whether timers in ${shown} were changed: ${message}. Look at the timers, and repeat the change if it is missing.`,
-  );
-}
-
-async function rollBack(session: DatabaseSession): Promise<void> {
-  try {
-    await session.query(ROLLBACK);
-  } catch (error) {
-    // The connection is lost, and with it the transaction.
-    if (!(error instanceof DatabaseFailure)) throw error;
+    const { result, earliestMs } = await operatorChange(withSession, 'timers', fenced);
+    onStored(earliestMs);
+    return result;
   }
 }

@@ -30,7 +30,7 @@ export async function connectForReading(
   options?: ReadingOptions,
 ): Promise<DatabaseSession> {
   const session = await openForReading(location, options);
-  if (session === undefined) throw missing(location);
+  if (session === undefined) throw missingJournal(location);
   return session;
 }
 
@@ -77,7 +77,8 @@ async function openForReading(
   return undefined;
 }
 
-function missing(location: JournalInDatabase): SvcError {
+/** Returns the failure of a tool that has found an empty database. */
+export function missingJournal(location: JournalInDatabase): SvcError {
   return new SvcError(
     'SVC_JOURNAL_MISSING',
     `There is no journal in ${locationName(location)}. Name the database of a service that has run.`,

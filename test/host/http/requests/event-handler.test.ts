@@ -377,7 +377,7 @@ test('an event that is parked on Friday and tried again on Monday makes the firs
     await it.engine.call(other, 'add', '1', [], `k${n}`);
   }
   isCorrected = true;
-  expect(dispatcher.retry({ component: COUNTER, id: 'source' })).toBe(true);
+  expect(dispatcher.orders.retry({ component: COUNTER, id: 'source' })).toBe(true);
   await pass(1_000);
   expect(dispatcher.parked).toBe(0);
   expect(journal.consumers.lanes('ledger', 10)).toEqual([]);
