@@ -40,6 +40,14 @@ type TestedStorageOptions = StorageOptions & { readonly testing?: TestingOptions
 type StorageSections = Pick<EmbeddedSections, 'journal' | 'timers' | 'engine'>;
 type StoredOpening = Partial<Pick<JournalOpening, 'open' | 'ignoreComponents' | 'warn'>>;
 
+/** What the consumers read and write of a journal. */
+export interface ConsumedStorage {
+  readonly state: ConsumerState;
+  readonly writer: ConsumerWriter;
+  /** Calls a listener after operators have changed stored lanes by another process. */
+  readonly onWork: (listener: () => void) => void;
+}
+
 export class EmbeddedStorage {
   /** Undefined if the journal is in memory. */
   readonly location: JournalLocation | undefined;
@@ -117,13 +125,14 @@ export class EmbeddedStorage {
   }
 
   /** Opens what the consumers read and write of the journal, which is open. Throws as `feed` does. */
-  async consumers(): Promise<{ readonly state: ConsumerState; readonly writer: ConsumerWriter }> {
+  async consumers(): Promise<ConsumedStorage> {
     const memory = this.#memory;
     const stored = this.#stored;
     if (memory === undefined)
       return {
         state: await openConsumerState(stored!.followerConnection),
         writer: this.#hold === undefined ? stored! : timedConsumers(stored!, this.#hold),
+        onWork: (listener) => stored!.cluster?.onWork(listener),
       };
     const { consumers } = memory;
     const state: ConsumerState = {
@@ -132,7 +141,8 @@ export class EmbeddedStorage {
       read: (...page) => memory.read(...page),
       close() {},
     };
-    return { state, writer: memory };
+    // Nobody else changes it.
+    return { state, writer: memory, onWork: () => undefined };
   }
 
   /** Returns the store of the views' rows. Call it once the journal is open. */

@@ -45,7 +45,7 @@ export class ProcessConsumers {
   ): Promise<void> {
     const { consumers, settings, log, logLimits, clock, random } = this.#needs;
     if (consumers.length === 0) return;
-    const { state, writer } = await storage.consumers();
+    const { state, writer, onWork } = await storage.consumers();
     const feed = await storage.feed();
     this.#feed = feed;
     this.#close = () => state.close();
@@ -64,6 +64,7 @@ export class ProcessConsumers {
       random,
     });
     this.#served.start();
+    onWork(() => void this.#served?.renew());
   }
 
   /** Delivers the event again at which the events of an entity are parked. Resolves with whether they were. */

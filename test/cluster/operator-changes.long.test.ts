@@ -1,0 +1,81 @@
+// What operators change of a service with several nodes: the command line changes the database, and any node takes the request.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { EVENT_PARKED, EVENT_SKIPPED } from '../../host/consumers/consumer-log.ts';
+import { sendControl } from '../../kit/control-client.ts';
+import { compileFixture } from '../support/compile-fixture.ts';
+import { runCommand } from '../support/command-line.ts';
+import { PostgresServer } from '../support/postgres/postgres-server.ts';
+import { ServedCluster } from '../support/postgres/served-cluster.ts';
+import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+
+const SOON = { timeout: 60_000, interval: 100 };
+const module = join(temporaryFolderOfFile(), 'bookkeeping.wasm');
+const ORDERS = ['o1', 'o2', 'o3', 'o4', 'o5', 'o6', 'o7', 'o8'];
+let server: PostgresServer;
+
+beforeAll(async () => {
+  const [started, component] = await Promise.all([
+    PostgresServer.shared('18'),
+    compileFixture('order-bookkeeping'),
+  ]);
+  server = started;
+  writeFileSync(module, component);
+});
+
+test('parked events are retried and skipped whichever node delivers them, and asked at any node', async () => {
+  const cluster = await ServedCluster.of(server, module, temporaryFolder());
+  onTestFinished(() => cluster.close());
+  const nodes = [await cluster.start('first'), await cluster.start('second')];
+  await expect.poll(async () => (await cluster.shares()).at(-1), SOON).toBeGreaterThan(400);
+  const { source } = cluster.served.database;
+  const here = source.kind === 'file' ? `url-file:${source.path}` : '';
+  const parked = async () => {
+    const { stdout } = await runCommand([
+      ...['consumers', here, 'bookkeeping', '--state', 'parked', '-o', 'json'],
+    ]);
+    const { lanes } = JSON.parse(stdout) as { lanes: { entity: { id: string } }[] };
+    return lanes.map(({ entity }) => entity.id).toSorted();
+  };
+  const logged = (message: string) =>
+    nodes.map(({ svc }) => svc.stderr.split(`"message":"${message}"`).length - 1);
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+
+  for (const id of ORDERS)
+    for (const method of ['PUT', 'DELETE'])
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await fetch(`${nodes[0]!.url}/orders/${id}`, { method })).ok).toBe(true);
+  await expect.poll(parked, SOON).toEqual(ORDERS);
+  await expect.poll(() => sum(logged(EVENT_PARKED)), SOON).toBe(ORDERS.length);
+  // Each node has parked some of them.
+  expect(Math.min(...logged(EVENT_PARKED))).toBeGreaterThan(0);
+
+  // They are delivered again, and refused again.
+  expect(await runCommand(['consumers', 'retry', here, 'bookkeeping', '--all'])).toMatchObject({
+    code: 0,
+  });
+  await expect.poll(() => sum(logged(EVENT_PARKED)), SOON).toBe(2 * ORDERS.length);
+  await expect.poll(parked, SOON).toEqual(ORDERS);
+
+  const [byCommand, byNode] = [ORDERS.slice(0, 4), ORDERS.slice(4)];
+  for (const id of byCommand)
+    expect(
+      // oxlint-disable-next-line no-await-in-loop -- commands run one at a time
+      await runCommand([
+        ...['consumers', 'skip', here, 'bookkeeping', `order/${id}`, '2', '--reason', 'by hand'],
+      ]),
+    ).toMatchObject({ code: 0 });
+  const rows = await cluster.served.database.sql('SELECT control FROM svc.node ORDER BY number');
+  for (const id of byNode) {
+    const entity = { component: 'order', id };
+    const skip = { consumer: 'bookkeeping', entity, seq: 2, reason: 'by hand' };
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const answer = await sendControl(rows[0]!['control'] as string, '/consumers/skip', skip);
+    expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('true') });
+  }
+  const stored = 'SELECT count(*)::int AS lanes FROM svc.lane';
+  await expect.poll(() => cluster.served.database.sql(stored), SOON).toEqual([{ lanes: 0 }]);
+  await expect.poll(() => sum(logged(EVENT_SKIPPED)), SOON).toBe(ORDERS.length);
+  expect(Math.min(...logged(EVENT_SKIPPED))).toBeGreaterThan(0);
+}, 180_000);
