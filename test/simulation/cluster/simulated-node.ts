@@ -4,6 +4,7 @@ import { createEngine, type EntityEngine } from '../../../host/engine/entity-eng
 import { EventLoopBudget } from '../../../host/http/requests/event-loop-budget.ts';
 import { ShardCluster } from '../../../host/service/shard-cluster.ts';
 import { ShardRouter } from '../../../host/shards/shard-router.ts';
+import { NODE_CALLS } from '../../../host/shards/recorder/node-calls.ts';
 import { JournalSeries } from '../../../host/storage/journal-series.ts';
 import {
   attachPostgresJournal,
@@ -17,6 +18,7 @@ import { systemClock, systemDigest } from '../../../host/system.ts';
 import type { Reply, Refusal } from '../../../model/call.ts';
 import type { EntityRef } from '../../../model/entity.ts';
 import { HandlerTable } from '../../../model/handler-table.ts';
+import { SharedSeries } from '../../../model/shared-series.ts';
 import { SLICE_COUNT } from '../../../model/slice.ts';
 import { TIMER_LIMITS_DEFAULT } from '../../../model/timer-limits.ts';
 import { ampleBudget } from '../../support/kept-bytes.ts';
@@ -162,6 +164,7 @@ export class SimulatedNode {
       shards: 1,
       faults,
       unsent,
+      calls: new SharedSeries(NODE_CALLS),
       log: () => undefined,
       onUnreachable: () => undefined,
     });
