@@ -4,6 +4,11 @@
 import { originProblem } from '@svc/contract';
 import { type ApiListener, apiListenerNames, readApiListener } from '@svc/kit/api-listener';
 import { readBaseDomain } from '@svc/kit/base-domain';
+import {
+  DATABASE_NAMES,
+  type DatabaseUrlPlace,
+  readDatabasePlace,
+} from '@svc/kit/database-settings';
 import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
 import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
 import {
@@ -38,8 +43,10 @@ import {
 export interface ProgramSettings extends ApiListener {
   /** False on a developer's machine, where the console finds the control plane. */
   readonly deployed: boolean;
-  /** Absolute path of the folder with the journal. */
+  /** Absolute path of the folder with the journal, unless that is in a database. */
   readonly dataFolder: string;
+  /** Where the URL of the database is that holds the journal; undefined: the data folder holds it. */
+  readonly database: DatabaseUrlPlace | undefined;
   /** Domain of derived hostnames, with its port if that is not 443; undefined: there are none. */
   readonly baseDomain: string | undefined;
   readonly policy: CreationPolicy;
@@ -83,6 +90,7 @@ const NAMES: readonly string[] = [
   ...TOKEN_SETTING_NAMES,
   ...ORCHESTRATOR_SETTING_NAMES,
   ...LOCAL_SETTING_NAMES,
+  ...DATABASE_NAMES,
   ...OTLP_NAMES,
   ...sectionNames(SECTIONS),
   ALLOWED_ORIGINS,
@@ -110,6 +118,7 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     dataFolder: resolve(
       reader.text('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', 'control-plane')),
     ),
+    database: readDatabasePlace(reader),
     ...readApiListener(reader, PROGRAM),
     baseDomain,
     policy: { creation: creationOf(reader), signupUrl: signupUrlOf(reader) },

@@ -51,9 +51,8 @@ async function serve(
       host: { ...hostOptions(settings), metrics: providerMetrics('control_plane', verifier.keys) },
       log,
     });
-    const { dataFolder } = settings;
     const { url } = controlPlane;
-    log({ level: 'info', message: 'listening', fields: { url, dataFolder } });
+    log({ level: 'info', message: 'listening', fields: { url, ...shownPlace(settings) } });
     process.stdout.write(`${url}\n`);
     const reason = await Promise.race([stopRequested, controlPlane.failure]);
     const isFailure = reason instanceof SvcError;
@@ -102,11 +101,22 @@ function installation({
   };
 }
 
+/** Returns the options that say where the journal is. */
+function journalPlace({ database, dataFolder }: ProgramSettings) {
+  return database === undefined ? { dataFolder } : { database };
+}
+
+function shownPlace({ database, dataFolder }: ProgramSettings): Readonly<Record<string, string>> {
+  return database === undefined
+    ? { dataFolder }
+    : { database: database.urlFile ?? database.urlVariable };
+}
+
 function hostOptions(settings: ProgramSettings): Parts['host'] {
-  const { dataFolder, host, tls, section, deployed, management, runningFolder, otlp } = settings;
+  const { host, tls, section, deployed, management, runningFolder, otlp } = settings;
   const { allowedOrigins } = settings;
   return {
-    dataFolder,
+    ...journalPlace(settings),
     http: { host, port: section.port, tls },
     settings: browserAccess(allowedOrigins),
     deployed,

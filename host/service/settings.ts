@@ -18,6 +18,7 @@ import {
   readStateFile as readProgramStateFile,
   STATE_FILE,
 } from '@svc/kit/program-flags';
+import { DATABASE_NAMES, readDatabasePlace } from '@svc/kit/database-settings';
 import {
   invalidSetting,
   type SectionDefaults,
@@ -28,6 +29,7 @@ import {
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 import type { DatabaseSource } from '../storage/journal-location.ts';
+import { databaseSource } from './storage-options.ts';
 import type { ConfigurationSources } from '../configuration/configuration-values.ts';
 import { developmentKeyFile } from '@svc/kit/development-key-file';
 import {
@@ -133,15 +135,12 @@ const KEYS_SOCKET = 'svc.auth.keys-socket';
 /** The options of `svc run`. */
 export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'configure', 'set'];
 const FLAG_OPTIONS = { allowPositionals: true, lists: ['configure'] } as const;
-const DATABASE_FILE = 'svc.database.url-file';
-const DATABASE_VARIABLE = 'svc.database.url-variable';
 const plainNames: readonly string[] = [
   ...Object.values(flags).map((flag) => flag.dotted),
   CODE_NAMES.watch,
   CODE_NAMES.file,
   'svc.http.enabled',
-  DATABASE_FILE,
-  DATABASE_VARIABLE,
+  ...DATABASE_NAMES,
   ...REMOTING_NAMES,
   'svc.configuration.variables',
   'svc.configuration.secrets',
@@ -185,6 +184,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   const given = deployed ? givenSockets(sockets) : {};
   const code = readServiceCode(reader, positionals, deployed);
   const name = serviceName(reader, code);
+  const database = readDatabasePlace(reader);
   const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
   const logFolder = readPath(reader, 'svc.log.files.dir');
   const host = reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1');
@@ -195,7 +195,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     code,
     name,
     dataFolder: resolve(reader.text('svc.data') ?? dataFolder),
-    database: databaseSource(reader),
+    database: database && databaseSource(database),
     remoting: readRemoting(reader, { deployed, http: host }),
     host,
     port: reader.port('svc.http.port', 9000),
@@ -290,14 +290,4 @@ function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork
   const socketsFolder = readSocketsFolder(reader, 'svc.calls.sockets-folder');
   if (deployed) return { kind: 'installation', servicesFile, socketsFolder };
   return { kind: 'local', runningFolder: runningFolder(reader.text('svc.running.dir')) };
-}
-
-/** Returns where the URL of the database is; undefined: there is no database. */
-function databaseSource(reader: SettingsReader): DatabaseSource | undefined {
-  const path = readPath(reader, DATABASE_FILE);
-  const variable = reader.text(DATABASE_VARIABLE);
-  if (path !== undefined && variable !== undefined)
-    throw invalidSetting(DATABASE_VARIABLE, variable, `no value beside ${DATABASE_FILE}`);
-  if (path !== undefined) return { kind: 'file', path };
-  return variable === undefined ? undefined : { kind: 'environment', variable };
 }

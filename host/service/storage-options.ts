@@ -54,7 +54,7 @@ export function locationOf({
   if (given.length === 1) {
     if (journal === 'memory') return undefined;
     if (typeof dataFolder === 'string' && dataFolder !== '') return journalIn(dataFolder);
-    if (database !== undefined) return journalInDatabase(sourceOf(database));
+    if (database !== undefined) return journalInDatabase(databaseSource(database));
   }
   // The options of `database` are not shown: somebody may have written a URL there.
   throw new SvcError(
@@ -70,7 +70,8 @@ export function databaseOptions(source: DatabaseSource): DatabaseOptions {
   return source.kind === 'file' ? { urlFile: source.path } : { urlVariable: source.variable };
 }
 
-function sourceOf(database: DatabaseOptions): DatabaseSource {
+/** Returns the source that the options name. Throws SVC_SETTING_INVALID. */
+export function databaseSource(database: DatabaseOptions): DatabaseSource {
   // A program in JavaScript may pass any value, and a URL in its place.
   const { urlFile, urlVariable } = Object(database) as Readonly<Record<string, unknown>>;
   const names = Object.keys(Object(database)).filter(

@@ -43,6 +43,17 @@ test('a deployed control plane has its journal in /data, and logs JSON', () => {
   });
 });
 
+test('its journal is in a database that a file or a variable names, and not in two', () => {
+  expect(read({ SVC_DATABASE_URL_FILE: '/etc/svc/db' }).database).toEqual({
+    urlFile: '/etc/svc/db',
+  });
+  expect(read({ SVC_DATABASE_URL_VARIABLE: 'DB_URL' }).database).toEqual({ urlVariable: 'DB_URL' });
+  expect(read({}).database).toBeUndefined();
+  expect(() =>
+    read({ SVC_DATABASE_URL_FILE: '/etc/svc/db', SVC_DATABASE_URL_VARIABLE: 'DB_URL' }),
+  ).toThrow(refusal(/no value beside svc\.database\.url-file/));
+});
+
 test('routes are published in the folder of the machine, at a path that a socket can have', () => {
   const folder = `/${'a'.repeat(92)}`;
   expect(read({ SVC_LOCAL_FOLDER: '/m' }).local).toMatchObject({
