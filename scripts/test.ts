@@ -20,6 +20,9 @@ const CONSOLE_PAGE: Step = ['console', 'node', 'scripts/build-console.ts'];
 /** Matches the paths whose tests use the page of the console. */
 const USES_CONSOLE_PAGE = /^(?:test\/)?(?:browser|cli|console|programs|scripts)(?:\/|$)/;
 
+/** Tests of the long tier wait for processes, leases and servers, so that more of them than there are processors run at a time. */
+const LONG_WORKERS = 3;
+
 /** Preparations of the tests. Tests that run alone compile the fixtures that they need themselves. */
 const preparations: readonly Step[] = [
   ['fixtures', 'node', 'scripts/build-fixtures.ts'],
@@ -67,7 +70,12 @@ function planOf(args: readonly string[]): Plan {
       isTier: false,
     };
   }
-  if (values.long) return { steps: preparations, selection: ['--project=long'], isTier: true };
+  if (values.long)
+    return {
+      steps: preparations,
+      selection: ['--project=long', `--maxWorkers=${LONG_WORKERS}`],
+      isTier: true,
+    };
   return {
     steps: [...checksOf([]), ...preparations],
     selection: values['checks-only'] ? undefined : ['--project=main', '--project=main-shared'],

@@ -48,7 +48,8 @@ const REMOVE_DEAD: Statement = {
 };
 /** A node beside which this one cannot join, because one of the two shares the journal with nobody. */
 const HINDRANCE: Statement = {
-  text: `SELECT n.machine, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8
+  text: `SELECT n.machine, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8,
+      n.number || '/' || n.renewals
     FROM svc.node n WHERE n.is_exclusive OR $1
     ORDER BY n.lease_until DESC LIMIT 1`,
 };
@@ -132,6 +133,8 @@ export class NodeMembership {
   #address: NodeAddress | undefined;
   #control: string | undefined;
   #obstacle: SvcError | undefined;
+  /** The lease that has kept this node out first: the number of its node, and that of its renewals. */
+  #metLease: string | undefined;
 
   /** `shown`: name of the database in messages. */
   constructor(node: NodeIdentity, shown: string) {
@@ -166,6 +169,7 @@ export class NodeMembership {
       this.#mayHaveJoined ||= error instanceof DatabaseFailure && error.outcome === 'unknown';
       throw error;
     }
+    if (number !== undefined) this.#metLease = undefined;
     if (number !== undefined) [this.#number, this.#renewals, this.#unsureRenewals] = [number, 0, 0];
     this.#mayHaveJoined = false;
     return number;
@@ -288,14 +292,18 @@ export class NodeMembership {
     return [this.#number, this.#renewals, this.#renewals + this.#unsureRenewals];
   }
 
-  /** Returns the error of a node whose lease has ended, which passes by itself, and throws that of any other. */
-  #inUse([machine, leftMs]: Row): SvcError {
+  /** Returns the error of a node that may have been lost, which passes by itself, and throws that of one that has renewed its lease. */
+  #inUse([machine, leftMs, lease]: Row): SvcError {
     if ((leftMs as number) <= 0) return notRemoved(String(machine), this.#shown);
-    throw new SvcError(
+    const inUse = new SvcError(
       'SVC_DATA_IN_USE',
       `The journal in ${this.#shown} is used by another runtime, on ${printable(String(machine))}, whose lease has ${String(leftMs)} ms ` +
         'left. Stop it, or start this one as its standby.',
     );
+    this.#metLease ??= String(lease);
+    if (this.#metLease === lease) return inUse;
+    this.#metLease = undefined;
+    throw inUse;
   }
 }
 

@@ -196,6 +196,13 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     });
   });
 
+  test('take the place of one that was lost and shared with nobody, once its lease has ended', async () => {
+    const lost = await nodes.start({ isExclusive: true });
+    lost.proxy.refuse();
+    const next = await nodes.start({ isExclusive: true });
+    expect(next.share).toBe(SLICE_COUNT);
+  });
+
   test('are refused with another module, by its name', async () => {
     const first = await nodes.start({ fingerprint: 'a-module' });
     const refused = nodes.start({ fingerprint: 'another' });
