@@ -157,4 +157,5 @@ export { type VerifiedEntity, verifyModule } from './history/module-verification
 export { type PreparedView, prepareViews } from './service/view-preparation.ts';
 export { VIEW_CHECKS, type VerifiedView, verifyViews } from './history/view-verification.ts';
 export { checkUpgrade, type UpgradeAnswer } from './history/upgrade-check.ts';
+export { checkRollingUpgrade, type RollingAnswer } from './history/rolling-upgrade.ts';
 export { ALLOWABLE_NAMES, type Finding, isAllowed } from './history/upgrade-finding.ts';

@@ -1,11 +1,10 @@
 // svc upgrade-check: checks before a deployment whether a new module, program or process can continue with a journal. It only reads,
 // and may do so while a service runs on the journal.
 import { availableParallelism } from 'node:os';
-import type { Finding, HostingSettings, UpgradeAnswer } from '@svc/host/tools';
+import type { HostingSettings, JournalLocation, UpgradeAnswer } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/kit/printable';
 import { didYouMean } from '@svc/contract/suggestion';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
-import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { journalNote, journalOf } from '../journal-word.ts';
 import { ProgressLine } from '../progress-line.ts';
@@ -19,7 +18,8 @@ import {
   type SourceToRun,
   withSources,
 } from '../source-to-run.ts';
-import { outputStyle, printData } from '../terminal.ts';
+import { printData } from '../terminal.ts';
+import { journalText, rollingText } from '../upgrade-report.ts';
 import { UsageError } from '../usage-error.ts';
 
 const THREADS_MAX = 64;
@@ -34,6 +34,8 @@ export const upgradeCheck = command(
 compares the states and the rows of views; then compares what the two declare, and looks for timers
 and events of consumers that the new one cannot carry on. It says what would be refused, would
 fault, or would mean something else. It reads only, and may do so while a service runs.
+With --rolling it compares the new version with the one that runs on a database instead, as a node
+does before it joins: what one of them stores or sends, and the other does not understand.
 A program is checked with --program and --from-program, and a process with --process and
 --from-process, or with commands that start it. Each may be mixed with a module.`,
     words: [{ name: 'NEW.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
@@ -45,6 +47,12 @@ A program is checked with --program and --from-program, and a process with --pro
         value: 'DIR',
         help: 'the data folder, or the database (below); required',
         completes: { kind: 'folder' },
+      },
+      rolling: {
+        type: 'string',
+        value: 'DATABASE',
+        help: `in the place of --data: the database of the nodes that run,
+url-file:FILE or url-variable:NAME`,
       },
       from: {
         type: 'string',
@@ -98,12 +106,13 @@ Exits with 0 when the upgrade is safe: nothing was found, or nothing but what is
       'svc upgrade-check new.wasm --data .svc/shopping-cart --from old.wasm',
       'svc upgrade-check new.wasm --data .svc/cart --from old.wasm --allow state-differs:shopping-cart',
       'svc upgrade-check new.wasm --data url-file:database.url --from old.wasm',
+      'svc upgrade-check new.wasm --rolling url-file:database.url',
       "svc upgrade-check new.wasm --data .svc/shopping-cart -o json | jq '.findings[].name'",
       'svc upgrade-check --program src/components.ts --data .svc/flags --from-program old/components.ts',
       "svc upgrade-check --process-command 'node main.ts' --data .svc/cart --from-process 127.0.0.1:9010",
     ],
   },
-  async ([module], { data, from, ...options }) => {
+  async ([module], { data, from, rolling, ...options }) => {
     const { allow, threads, output, set } = options;
     const given = givenSource('upgrade-check', { module, ...options });
     const givenBefore = givenSource('upgrade-check', {
@@ -116,28 +125,21 @@ Exits with 0 when the upgrade is safe: nothing was found, or nothing but what is
       throw new UsageError(
         'upgrade-check takes the new version: NEW.wasm, --program NEW.ts, --process ADDRESS or --process-command COMMAND.',
       );
-    if (data === undefined) throw new UsageError('upgrade-check takes the journal: --data DIR.');
+    const dir = data ?? rolling;
+    if (dir === undefined)
+      throw new UsageError('upgrade-check takes the journal: --data DIR or --rolling DATABASE.');
+    if (rolling !== undefined)
+      checkRolling(given, { '--data': data, '--threads': threads, '--from': givenBefore?.name });
     checkSettings('upgrade-check', set, given, givenBefore);
     const tools = await import('@svc/host/tools');
-    const location = journalOf(tools, data);
+    const location = journalOf(tools, dir);
     checkAllowed(allow, tools.ALLOWABLE_NAMES);
     const threadCount = readThreads(threads);
-    const progress = new ProgressLine();
-    const answer = await withSources(tools, [given, givenBefore], set, async ([now, before]) => {
-      try {
-        return await tools.checkUpgrade({
-          location,
-          now: now.source,
-          before: before?.source,
-          settings: settingsOf(now, before),
-          threads: threadCount,
-          onProgress: ({ records, recordsTotal }) =>
-            progress.show(records, recordsTotal, 'records'),
-        });
-      } finally {
-        progress.clear();
-      }
-    });
+    const answer = await withSources(tools, [given, givenBefore], set, ([now, before]) =>
+      rolling === undefined
+        ? checkJournal(tools, { location, now, before, threads: threadCount })
+        : checkBesideRunning(tools, { location, now }),
+    );
     const findings = answer.findings.map((finding) => ({
       ...finding,
       allowed: allow.some((word) => tools.isAllowed(word, finding)),
@@ -145,19 +147,21 @@ Exits with 0 when the upgrade is safe: nothing was found, or nothing but what is
     const unsafe = findings.filter(({ allowed }) => !allowed);
     const kindWord = SOURCE_WORDS[given.kind];
     const report = {
-      dir: data,
+      dir,
       [kindWord]: given.name,
       from: givenBefore?.name ?? null,
       compared: answer.compared,
       safe: unsafe.length === 0,
       entities: answer.entities,
       records: answer.records,
+      ...(answer.running && { running: answer.running }),
       findings,
     };
+    const { running } = answer;
+    const text = () =>
+      running === undefined ? journalText(report, kindWord) : rollingText({ ...report, running });
     await printData(
-      output === 'json'
-        ? `${printableJson(JSON.stringify(report, null, 2))}\n`
-        : textOf(report, kindWord),
+      output === 'json' ? `${printableJson(JSON.stringify(report, null, 2))}\n` : text(),
     );
     for (const word of allow)
       // An entry that matches nothing would silently accept a later finding of its name.
@@ -166,15 +170,83 @@ Exits with 0 when the upgrade is safe: nothing was found, or nothing but what is
     if (unsafe.length === 0) return EXIT_CODE.ok;
     const names = [...new Set(unsafe.map(({ name }) => name))];
     const isDamaged = names.includes(DAMAGE);
+    const problem =
+      running === undefined
+        ? `cannot take over what ${dir} holds`
+        : `cannot run beside what uses ${dir}`;
     throw new CommandFailure(
       'SVC_UPGRADE_UNSAFE',
-      `${given.name} cannot take over what ${data} holds: ${names.join(', ')}. ` +
+      `${given.name} ${problem}: ${names.join(', ')}. ` +
         (isDamaged
           ? 'Restore the journal from a backup; svc journal verify names what is damaged.'
           : `Fix the ${kindWord}, or accept intended findings with --allow.`),
     );
   },
 );
+
+type Tools = typeof import('@svc/host/tools');
+
+interface Question {
+  readonly location: JournalLocation;
+  readonly now: SourceToRun;
+  readonly before: SourceToRun | undefined;
+  readonly threads: number;
+}
+
+/** The answer of either check. */
+interface Answer extends UpgradeAnswer {
+  /** Fingerprints of the versions that run; undefined: the check was on a journal. */
+  readonly running?: readonly string[];
+}
+
+async function checkJournal(
+  tools: Tools,
+  { location, now, before, threads }: Question,
+): Promise<Answer> {
+  const progress = new ProgressLine();
+  try {
+    return await tools.checkUpgrade({
+      location,
+      now: now.source,
+      before: before?.source,
+      settings: settingsOf(now, before),
+      threads,
+      onProgress: ({ records, recordsTotal }) => progress.show(records, recordsTotal, 'records'),
+    });
+  } finally {
+    progress.clear();
+  }
+}
+
+/** Rejects with UsageError for a journal in a folder, which one process uses alone. */
+async function checkBesideRunning(
+  tools: Tools,
+  { location, now }: Pick<Question, 'location' | 'now'>,
+): Promise<Answer> {
+  if (location.kind === 'folder')
+    throw new UsageError(
+      `upgrade-check takes a database as --rolling, url-file:FILE or url-variable:NAME, and found '${location.dir}'.`,
+    );
+  const { running, findings } = await tools.checkRollingUpgrade(location, now.source);
+  const compared = running.length === 0 ? 'nothing' : 'descriptor';
+  return { entities: 0, records: 0, findings, compared, running };
+}
+
+/** Throws UsageError for what has no meaning with `--rolling`. `others`: options that belong to the check on a journal, with their values. */
+function checkRolling(
+  { kind, name }: GivenSource,
+  others: Readonly<Record<string, string | undefined>>,
+): void {
+  const other = Object.entries(others).find(([, value]) => value !== undefined);
+  if (other !== undefined)
+    throw new UsageError(
+      `upgrade-check takes no ${other[0]} beside --rolling, which compares with what runs.`,
+    );
+  if (kind === 'program')
+    throw new UsageError(
+      `upgrade-check takes a module or a process beside --rolling, and found ${name}: a program uses its database alone.`,
+    );
+}
 
 /**
  * Returns the settings for both versions. Only modules have settings: two modules have the same ones, and other
@@ -184,7 +256,7 @@ function settingsOf(now: SourceToRun, before: SourceToRun | undefined): HostingS
   return before?.source.kind === 'wasm' ? before.settings : now.settings;
 }
 
-type AllowableNames = typeof import('@svc/host/tools').ALLOWABLE_NAMES;
+type AllowableNames = Tools['ALLOWABLE_NAMES'];
 
 function checkAllowed(allow: readonly string[], known: AllowableNames): void {
   for (const word of allow) {
@@ -209,64 +281,4 @@ function readThreads(text: string | undefined): number {
   throw new UsageError(
     `upgrade-check takes a whole number from 1 to ${THREADS_MAX} as --threads, and found '${text}'.`,
   );
-}
-
-interface Report {
-  readonly compared: UpgradeAnswer['compared'];
-  readonly safe: boolean;
-  readonly entities: number;
-  readonly records: number;
-  readonly findings: readonly (Finding & { readonly allowed: boolean })[];
-}
-
-/** The part of the check that was not made, by what was compared; empty if everything was compared. */
-const CAVEATS: Readonly<Record<UpgradeAnswer['compared'], string>> = {
-  module: '',
-  program: '',
-  process: '',
-  descriptor: 'states not compared',
-  nothing: 'neither states nor declarations compared',
-};
-
-function textOf(
-  { compared, safe, entities, records, findings }: Report,
-  word: (typeof SOURCE_WORDS)[GivenSource['kind']],
-): string {
-  const lines = findings.flatMap((finding) => [...findingLines(finding), '']);
-  const option = word === 'module' ? '--from' : `--from-${word}`;
-  const missing = CAVEATS[compared];
-  const caveat = missing === '' ? '' : `, ${missing}: that takes ${option}`;
-  const verdict = safe ? outputStyle('green', 'safe') : outputStyle('red', 'unsafe');
-  lines.push(
-    `${verdict}: ${counted(records, 'record')} of ${counted(entities, 'entity', 'entities')}${caveat}`,
-  );
-  return `${lines.join('\n')}\n`;
-}
-
-/** Units of the findings that do not count entities. */
-const UNITS: Readonly<Partial<Record<Finding['name'], readonly [one: string, many: string]>>> = {
-  'view-rows-differ': ['row', 'rows'],
-  'timer-command-removed': ['timer', 'timers'],
-};
-
-function findingLines({
-  name,
-  component,
-  message,
-  entities,
-  examples,
-  allowed,
-}: Report['findings'][number]): string[] {
-  const unit = UNITS[name] ?? (['entity', 'entities'] as const);
-  const count = entities === 0 ? '' : ` (${counted(entities, ...unit)})`;
-  const head = `${outputStyle('bold', name)}  ${printable(component)}${allowed ? '  allowed' : ''}`;
-  return [
-    head,
-    `  ${printable(message)}${count}`,
-    ...examples.map(({ id, seq, problem }) => {
-      const position = seq === undefined ? '' : `, record ${seq}`;
-      return printable(`    ${id}${position}: ${problem}`);
-    }),
-    ...(entities > examples.length && examples.length > 0 ? ['    …'] : []),
-  ];
 }
