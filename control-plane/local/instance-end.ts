@@ -73,11 +73,19 @@ function withoutPaths(text: string, { path, spec }: Found['folder']): string {
   const { moduleFile } = spec;
   return (moduleFile === undefined ? text : text.replaceAll(moduleFile, 'its module'))
     .replaceAll(data, 'its data folder')
+    .replace(secretIn(spec), (_path, name: string) => `the secret ${name}`)
     .split(`${machine}/`)
     .map((part, index) =>
       index === 0 ? part : part.replace(/^[^\s:;,'"]*/, 'a file of this machine'),
     )
     .join('');
+}
+
+/** The file of the secret with the URL of its database, which is in a folder of the operator. */
+function secretIn({ key: { project }, descriptor: { database } }: Found['folder']['spec']): RegExp {
+  // A descriptor without a database has no such name.
+  const name = RegExp.escape(database?.urlFrom ?? '/');
+  return new RegExp(`(?:the file )?/[^\\s:;,'"]*/${project}/(${name})(?![\\w-])`, 'g');
 }
 
 function howInWords(

@@ -1,6 +1,6 @@
 // The journey of a service with several instances on one machine, with real commands: svc up with a database server, a cart with three instances
 // under load, one of them killed, a restart, another version, and the end of everything.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findPostgres } from '../../cli/one-machine/postgres-programs.ts';
 import { InstanceFolder } from '../../control-plane/local/instance-folder.ts';
+import { connectDatabase } from '../../host/storage/postgres/connect-database.ts';
 import { CartVersions } from '../support/cart-versions.ts';
 import { OneMachine, runs } from '../support/one-machine.ts';
 
@@ -173,6 +174,15 @@ test.skipIf(!hasPostgres)(
     await machine.svc('service expose cart --project shop');
     expect(await statusOf(machine)).toMatchObject({ readyInstances: 3, database: 'provisioned' });
     await vi.waitUntil(async () => (await machine.send('cart', '/carts/0')).status === 200, WAIT);
+
+    // The role of the service reaches nothing but its database.
+    const urlFile = join(machine.folder, 'machine', 'databases', 'shop', 'cart.url');
+    await (await connectDatabase({ kind: 'file', path: urlFile })).close();
+    const other = join(machine.cwd, 'other.url');
+    writeFileSync(other, readFileSync(urlFile, 'utf8').replace(/[^/]+$/, 'postgres'));
+    await expect(connectDatabase({ kind: 'file', path: other })).rejects.toMatchObject({
+      code: 'SVC_DATABASE_UNUSABLE',
+    });
 
     const load = new CartLoad(machine);
     await vi.waitUntil(() => load.count > 300, WAIT);

@@ -37,6 +37,18 @@ test('a failure names no path of the machine', () => {
   );
 });
 
+test('a database that is supplied is named by its secret, wherever the operator keeps it', () => {
+  const folder = instanceOf(temporaryFolder(), '/modules/cart.wasm');
+  const descriptor = { ...folder.spec.descriptor, database: { urlFrom: 'cart.url' } };
+  const supplied = InstanceFolder.create(temporaryFolder(), { ...folder.spec, descriptor });
+  const message = `The URL of the database in the file /srv/secrets/${CART.project}/cart.url cannot be used: it is empty.`;
+  const exit = { code: 1, signal: null, error: 'SVC_DATABASE_URL_INVALID', message };
+  const end = { kind: 'ended', exit, refusal: undefined, isFailure: true } as const;
+  expect(endInWords({ folder: supplied, end })).toBe(
+    'SVC_DATABASE_URL_INVALID: The URL of the database in the secret cart.url cannot be used: it is empty.',
+  );
+});
+
 test('an instance that has not started is described by its last line, without a path', () => {
   const machine = temporaryFolder();
   const folder = instanceOf(machine, '/modules/cart.wasm');
