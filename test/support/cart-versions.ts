@@ -31,6 +31,11 @@ export class CartVersions {
     );
   }
 
+  /** The refusal of a quantity has other words from now on. Nothing else changes, so both versions understand each other. */
+  rewordRefusal(): void {
+    this.#replace('cart.ts', 'quantity: must be positive', 'quantity: must be at least 1');
+  }
+
   /** The route that deletes a cart is not there from now on, which the check of an upgrade finds. */
   dropRemoval(): void {
     this.#replace('cart-endpoint.ts', REMOVE_ROUTE, '');
