@@ -40,7 +40,7 @@ type TestedStorageOptions = StorageOptions & { readonly testing?: TestingOptions
 type StorageSections = Pick<EmbeddedSections, 'journal' | 'timers' | 'engine'>;
 type StoredOpening = Partial<Pick<JournalOpening, 'open' | 'ignoreComponents' | 'warn'>>;
 
-/** What the consumers read and write of a journal. */
+/** The part of a journal that the consumers read and write. */
 export interface ConsumedStorage {
   readonly state: ConsumerState;
   readonly writer: ConsumerWriter;

@@ -9,7 +9,9 @@ import { systemClock } from '../system.ts';
 import { PolitePace, threadPaceClock } from '../views/polite-pace.ts';
 import { BUILT_TOGETHER_MAX } from '../views/shared-building.ts';
 import { SharedView } from '../views/shared-view.ts';
+import { after } from '@svc/kit/after';
 import { removeUnusedViews } from '../views/unused-views.ts';
+import { changedElsewhere } from '../views/watched-view.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import { type ProjectedView, ViewProjector } from '../views/view-projector.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -80,6 +82,7 @@ const views = new Map<string, ProjectedView>(
 async function follow(view: ProjectedView): Promise<void> {
   const end = await projector.follow(view, BUILT_AT_ONCE_RECORDS);
   if (end === 'to-build') send({ kind: 'to-build', view: view.folded.id });
+  if (end === 'stopped') void goOnWithOthers(view);
 }
 
 /** Views that are built after those that are being built. */
@@ -90,6 +93,21 @@ async function build(view: ProjectedView): Promise<void> {
   const end = await projector.build(view);
   // The thread that follows watches rows that another node builds, and comes back if that node has not.
   if (end === 'live' || end === 'elsewhere') send({ kind: 'built', view: view.folded.id });
+  if (end === 'stopped') void goOnWithOthers(view);
+}
+
+/** Views that have stopped, by their ids, while it is watched whether another node goes on. */
+const watches = new Map<string, AbortController>();
+
+/** Lets a view be folded again that has stopped, once another node has gone on: the event is skipped there. */
+async function goOnWithOthers(view: ProjectedView): Promise<void> {
+  if (store.revision === undefined) return;
+  const { id, stored } = view.folded;
+  const watch = new AbortController();
+  watches.set(id, watch);
+  const revision = () => store.revision!(stored);
+  const hasChanged = await changedElsewhere(revision, watch.signal, after);
+  if (hasChanged && projector.passed(view)) take(id);
 }
 
 /** Builds several views at a time, with one walk through the journal. */
@@ -122,6 +140,8 @@ function removeUnused(): void {
 }
 
 take = (id) => {
+  watches.get(id)?.abort();
+  watches.delete(id);
   const view = views.get(id)!;
   if (role === 'follow') void follow(view);
   else {

@@ -150,14 +150,20 @@ export class ViewProjector {
    * Builds the rows of a view again. Returns `under-way` if that has begun, `stopped` if the caller has to let the view be
    * folded, because it had stopped, and `elsewhere` if the view is not with this projector.
    */
-  rebuild({ folded: { id } }: ProjectedView): 'under-way' | 'stopped' | 'elsewhere' {
-    const interrupt = this.#interrupts.get(id);
-    const hadStopped = this.#stops.delete(id);
+  rebuild(view: ProjectedView): 'under-way' | 'stopped' | 'elsewhere' {
+    const interrupt = this.#interrupts.get(view.folded.id);
+    const hadStopped = this.passed(view);
     if (interrupt === undefined && !hadStopped) return 'elsewhere';
-    this.#toRebuild.add(id);
+    this.#toRebuild.add(view.folded.id);
     interrupt?.abort();
-    if (hadStopped) this.#needs.onProblem?.(id, undefined);
     return hadStopped ? 'stopped' : 'under-way';
+  }
+
+  /** Forgets where a view has stopped. Returns whether it had; then the caller lets it be folded again. */
+  passed({ folded: { id } }: ProjectedView): boolean {
+    const hadStopped = this.#stops.delete(id);
+    if (hadStopped) this.#needs.onProblem?.(id, undefined);
+    return hadStopped;
   }
 
   /** Stops after the events that are being folded, and closes the feed. */

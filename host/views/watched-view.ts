@@ -1,5 +1,5 @@
-// WatchedView keeps what the threads of this node share about a view up to date whose rows another node writes: the queries of this
-// node read the rows of that one.
+// WatchedView follows the rows of a view that another node writes: the queries of this node read them, and what the threads of this node
+// share about the view is kept up to date. A view that has stopped here goes on once another node has gone on with it.
 import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { ViewReader } from '../engine/needs/views.ts';
 import type { SharedView } from './shared-view.ts';
@@ -8,6 +8,29 @@ import type { SharedView } from './shared-view.ts';
 const LOOK_MS = 100;
 /** Looks until the caller tries to write the rows itself. */
 const LOOKS = 10;
+
+/** Pause between two looks at the rows of a view that has stopped, in milliseconds. */
+const STOPPED_LOOK_MS = 1_000;
+
+/** Resolves with true once a revision of rows is another one than at first, and with false if `signal` is aborted before. Never rejects. */
+export async function changedElsewhere(
+  revision: () => Promise<string>,
+  signal: AbortSignal,
+  after: ServiceClock['after'],
+): Promise<boolean> {
+  let first: string | undefined = undefined;
+  while (!signal.aborted) {
+    // oxlint-disable-next-line no-await-in-loop -- a look follows the other
+    const now = await revision().catch(() => first);
+    first ??= now;
+    if (now !== first) return true;
+    // oxlint-disable-next-line no-await-in-loop -- a look follows the other
+    await new Promise<void>((resolve) => {
+      after(STOPPED_LOOK_MS, resolve);
+    });
+  }
+  return false;
+}
 
 /** Watches the rows for about a second, or until `signal` is aborted. Never rejects. */
 export async function watchView(

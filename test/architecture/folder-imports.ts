@@ -150,6 +150,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/journal-scan.ts',
     'host/storage/journal-series.ts',
     'host/storage/journal-takeover.ts',
+    'host/storage/lane-administration.ts',
+    'host/storage/lane-changes.ts',
     'host/storage/stored-timer-rules.ts',
     'host/storage/timer-administration.ts',
     'host/storage/timer-alarm.ts',

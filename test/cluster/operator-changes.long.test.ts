@@ -9,9 +9,12 @@ import { runCommand } from '../support/command-line.ts';
 import { PostgresServer } from '../support/postgres/postgres-server.ts';
 import { ServedCluster } from '../support/postgres/served-cluster.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { viewModule } from '../support/view-module.ts';
 
 const SOON = { timeout: 60_000, interval: 100 };
-const module = join(temporaryFolderOfFile(), 'bookkeeping.wasm');
+const folder = temporaryFolderOfFile();
+const module = join(folder, 'bookkeeping.wasm');
+const counters = join(folder, 'counters.wasm');
 const ORDERS = ['o1', 'o2', 'o3', 'o4', 'o5', 'o6', 'o7', 'o8'];
 let server: PostgresServer;
 
@@ -22,26 +25,33 @@ beforeAll(async () => {
   ]);
   server = started;
   writeFileSync(module, component);
+  writeFileSync(counters, await viewModule());
 });
 
-test('parked events are retried and skipped whichever node delivers them, and asked at any node', async () => {
-  const cluster = await ServedCluster.of(server, module, temporaryFolder());
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, count) => all + count, 0);
+}
+
+/** Starts two nodes of a service, and resolves once each has its share. Returns also how the command line names their database. */
+async function twoNodes(file: string) {
+  const cluster = await ServedCluster.of(server, file, temporaryFolder());
   onTestFinished(() => cluster.close());
   const nodes = [await cluster.start('first'), await cluster.start('second')];
   await expect.poll(async () => (await cluster.shares()).at(-1), SOON).toBeGreaterThan(400);
   const { source } = cluster.served.database;
-  const here = source.kind === 'file' ? `url-file:${source.path}` : '';
+  return { cluster, nodes, here: source.kind === 'file' ? `url-file:${source.path}` : '' };
+}
+
+test('parked events are retried and skipped whichever node delivers them, and asked at any node', async () => {
+  const { cluster, nodes, here } = await twoNodes(module);
   const parked = async () => {
-    const { stdout } = await runCommand([
-      ...['consumers', here, 'bookkeeping', '--state', 'parked', '-o', 'json'],
-    ]);
+    const list = ['consumers', here, 'bookkeeping', '--state', 'parked', '-o', 'json'];
+    const { stdout } = await runCommand(list);
     const { lanes } = JSON.parse(stdout) as { lanes: { entity: { id: string } }[] };
     return lanes.map(({ entity }) => entity.id).toSorted();
   };
   const logged = (message: string) =>
     nodes.map(({ svc }) => svc.stderr.split(`"message":"${message}"`).length - 1);
-  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
-
   for (const id of ORDERS)
     for (const method of ['PUT', 'DELETE'])
       // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -59,13 +69,11 @@ test('parked events are retried and skipped whichever node delivers them, and as
   await expect.poll(parked, SOON).toEqual(ORDERS);
 
   const [byCommand, byNode] = [ORDERS.slice(0, 4), ORDERS.slice(4)];
-  for (const id of byCommand)
-    expect(
-      // oxlint-disable-next-line no-await-in-loop -- commands run one at a time
-      await runCommand([
-        ...['consumers', 'skip', here, 'bookkeeping', `order/${id}`, '2', '--reason', 'by hand'],
-      ]),
-    ).toMatchObject({ code: 0 });
+  for (const id of byCommand) {
+    const skip = ['consumers', 'skip', here, 'bookkeeping', `order/${id}`, '2'];
+    // oxlint-disable-next-line no-await-in-loop -- commands run one at a time
+    expect(await runCommand([...skip, '--reason', 'by hand'])).toMatchObject({ code: 0 });
+  }
   const rows = await cluster.served.database.sql('SELECT control FROM svc.node ORDER BY number');
   for (const id of byNode) {
     const entity = { component: 'order', id };
@@ -78,4 +86,37 @@ test('parked events are retried and skipped whichever node delivers them, and as
   await expect.poll(() => cluster.served.database.sql(stored), SOON).toEqual([{ lanes: 0 }]);
   await expect.poll(() => sum(logged(EVENT_SKIPPED)), SOON).toBe(ORDERS.length);
   expect(Math.min(...logged(EVENT_SKIPPED))).toBeGreaterThan(0);
+}, 180_000);
+
+test('a view that has stopped at all nodes continues at all of them once one has skipped the event', async () => {
+  const { cluster, nodes, here } = await twoNodes(counters);
+  const stopped = () =>
+    Promise.all(
+      nodes.map(async (node) =>
+        (await cluster.metrics(node)).get('svc_view_stopped{view="counters"}'),
+      ),
+    );
+  const counted = () =>
+    Promise.all(
+      nodes.map(async ({ url }) => {
+        const answer = await fetch(`${url}/counters/2`);
+        return [answer.status, await answer.text()];
+      }),
+    );
+  const count = (id: string) => fetch(`${nodes[0]!.url}/counters/1/${id}`);
+  await count('1');
+  // The fold fails for ids of three characters.
+  await count('bad');
+  await expect.poll(stopped, SOON).toEqual([1, 1]);
+  const skip = ['views', 'skip', here, 'counters', 'counter/bad', '1', '--reason', 'by hand'];
+  expect(await runCommand(skip)).toMatchObject({ code: 0 });
+  await expect.poll(stopped, SOON).toEqual([0, 0]);
+  await count('22');
+  await expect.poll(counted, SOON).toEqual([
+    [200, '2'],
+    [200, '2'],
+  ]);
+  // The node that was not asked has stopped at the event once.
+  for (const { svc } of nodes)
+    expect(svc.stderr.split('the view has stopped at an event')).toHaveLength(2);
 }, 180_000);

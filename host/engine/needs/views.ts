@@ -171,6 +171,11 @@ export interface FormerRows {
 
 /** Where its methods throw SVC_DATA_UNUSABLE, those of a store in a database throw SVC_JOURNAL_UNAVAILABLE. */
 export interface ViewStore {
+  /**
+   * Returns a text that is another one after a node has folded events into rows, or has skipped one. Absent: no other node writes them.
+   * Rejects with SVC_JOURNAL_UNAVAILABLE.
+   */
+  revision?(view: StoredView): Promise<string>;
   /** Returns a reader, which the caller closes. */
   reader(view: StoredView): ViewReader;
   /**

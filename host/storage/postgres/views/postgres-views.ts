@@ -58,6 +58,16 @@ export class PostgresViews implements ViewStore {
     return rows.flatMap((row) => formerRows(row) ?? []);
   }
 
+  async revision({ definition }: StoredView): Promise<string> {
+    const [row] = await this.#guarded(() =>
+      this.#database.read(
+        'SELECT md5(concat(version, folded_to, skips)) FROM svc.view_definition WHERE definition = $1',
+        [definition],
+      ),
+    );
+    return (row?.[0] as string | undefined) ?? '';
+  }
+
   async openWriter(view: StoredView): Promise<ViewWriter> {
     const { limits, owner, shown } = this.#needs;
     const opened = await this.#database

@@ -37,6 +37,9 @@ afterAll(() => nodes.close());
 const changed = (change: (journal: ChangeableJournal) => Promise<boolean>) =>
   changeJournal(node.opened.location, change);
 
+const skip = (id: string, seq: number) =>
+  changed(({ lanes: all }) => all.skipInLane('ledger', entityOf(id), seq, 'by hand'));
+
 async function lanes(): Promise<readonly StoredLane[]> {
   const inspection = inspectConsumers(node.opened.location);
   const page = await inspection.lanes(LEDGER.id, {}, 0, 100);
@@ -46,7 +49,7 @@ async function lanes(): Promise<readonly StoredLane[]> {
 
 beforeEach(async () => {
   await nodes.database.sql('DELETE FROM svc.lane');
-  const position = await node.opened.lastPosition();
+  const position = node.opened.lastPosition();
   const parked = [laneOf('a'), laneOf('b'), laneOf('c', { attempts: 1, nextMs: 1 })];
   await node.opened.settleConsumer(LEDGER, { position, lanes: parked, rejoined: [] });
 });
@@ -67,8 +70,6 @@ test('a parked event is tried again, and the node notices it with a renewal of i
 });
 
 test('a parked event is skipped where it is parked, with its reason', async () => {
-  const skip = (id: string, seq: number) =>
-    changed(({ lanes: all }) => all.skipInLane('ledger', entityOf(id), seq, 'by hand'));
   expect(await skip('a', 2)).toBe(false);
   expect(await skip('c', 3)).toBe(false);
   expect(await skip('a', 3)).toBe(true);
