@@ -53,9 +53,10 @@ export class ReplicatedDatabase {
     );
     const database = new ReplicatedDatabase(primary!, standby!);
     try {
-      await database.#follow();
+      // The copies have it too: a server that is promoted confirms nothing before it has a standby.
       primary!.server.configure({ synchronous_standby_names: '*' });
       await primary!.server.sql('SELECT pg_reload_conf()');
+      await database.#follow();
       return database;
     } catch (error) {
       await database.stop();
@@ -193,7 +194,9 @@ function startedServer(): Promise<PostgresServer> {
 }
 
 async function isFollowed(primary: PostgresServer): Promise<boolean> {
-  const rows = await primary.sql(`SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'`);
+  const rows = await primary.sql(
+    `SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'`,
+  );
   return rows.length > 0;
 }
 
