@@ -231,6 +231,18 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     expect(await one('SELECT takeover_from <= clock_timestamp() FROM svc.cluster')).toBe(true);
   });
 
+  test('take over from one that has ended although its lease was given by a clock that was ahead', async () => {
+    const [first, second] = await nodes.startServing(2);
+    await second!.kill();
+    await nodes.database.sql(
+      `UPDATE svc.node SET lease_until = clock_timestamp() + interval '1 hour' WHERE number = ${second!.number}`,
+    );
+    await nodes.database.sql(`UPDATE svc.cluster SET history = 'before it was promoted'`);
+    first!.proxy.reset();
+    await nodes.agreed([first!]);
+    expect(await one('SELECT count(*)::int FROM svc.node')).toBe(1);
+  });
+
   test('own nothing of which they do not know whether they have handed it over', async () => {
     const [first] = await nodes.startServing(1);
     await nodes.database.sql(
