@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ClusterLoad } from '../cluster-load/cluster-load.ts';
 import { OrderLoad } from '../cluster-load/order-load.ts';
 import { Random } from '../random.ts';
-import { faultSchedule, faultText, type ScheduledFault } from './fault-schedule.ts';
+import { faultSchedule, faultText, standbyClockMs, type ScheduledFault } from './fault-schedule.ts';
 import { FaultyCluster } from './faulty-cluster.ts';
 import { killedUntilAnswered } from './kill-times.ts';
 
@@ -55,6 +55,7 @@ export async function clusterRound(options: RoundOptions): Promise<RoundDone> {
   const cluster = await FaultyCluster.start({
     module,
     scratch,
+    standbyClockMs: standbyClockMs(seed),
     onUrl: ({ name, url }) => {
       for (const load of loads) load.setUrl(name, url);
     },

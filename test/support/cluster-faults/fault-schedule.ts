@@ -82,6 +82,7 @@ const DELAY_MS_MAX = 400;
 const ROLLING_MS = 6_000;
 /** The database serves between two of its faults for at least so long, since it takes all nodes with it. */
 const DATABASE_REST_MS = 6_000;
+/** How far clocks are from the true time. */
 const CLOCKS_MS = [-3_600_000, -7_000, -900, 900, 4_000, 7_000, 3_600_000];
 const CUTS: readonly CutKind[] = [
   'hold requests',
@@ -113,6 +114,11 @@ export function faultSchedule({
     }
   }
   return faults.toSorted((a, b) => a.atMs - b.atMs);
+}
+
+/** Returns how far the clock of the standby is from that of the primary, in milliseconds. */
+export function standbyClockMs(seed: number): number {
+  return new Random(seed).pick(CLOCKS_MS);
 }
 
 /** Returns the name of what a fault changes. */

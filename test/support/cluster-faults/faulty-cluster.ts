@@ -31,6 +31,8 @@ export interface ClusterOptions {
   readonly module: string;
   /** An empty folder. */
   readonly scratch: string;
+  /** How far the clock of the standby is from the true time, in milliseconds; default: not at all. */
+  readonly standbyClockMs?: number;
   /** Called when a node serves at another URL. */
   readonly onUrl?: (node: FaultyNode) => void;
 }
@@ -65,7 +67,7 @@ export class FaultyCluster {
   #isClosed = false;
 
   static async start(options: ClusterOptions): Promise<FaultyCluster> {
-    const database = await ReplicatedDatabase.start();
+    const database = await ReplicatedDatabase.start(options.standbyClockMs ?? 0);
     const links = await FaultyLinks.between(NODES.length, database.ports);
     const served = new ServedDatabase(
       await database.freshDatabase('cluster'),

@@ -2,7 +2,7 @@
 // machines. The library that does it is machine-of-its-own.c.
 //
 // Invariant: the monotonic clock of a process never goes back, because it is set back only by the time for which the process stood still.
-import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { preloadedLibrary } from '../preloaded-library.ts';
 
@@ -14,6 +14,12 @@ const NS_PER_MS = 1e6;
 /** Why there is no such machine on this system, and its tests are left out; undefined if there is. */
 export function ownMachineProblem(): string | undefined {
   return library().problem;
+}
+
+function builtLibrary(): string {
+  const { path, problem } = library();
+  if (path === undefined) throw new Error(problem);
+  return path;
 }
 
 export interface Route {
@@ -29,10 +35,22 @@ export class OwnMachine {
   readonly #control: string;
   #stoodStillMs = 0;
 
+  /**
+   * Returns a machine for a process of another user, who may not reach the library where it was built. `folder`: an empty one, which everybody may
+   * read from now on. Throws if `ownMachineProblem` gives a reason.
+   */
+  static ofOthers(folder: string): OwnMachine {
+    const copy = join(folder, 'library.so');
+    copyFileSync(builtLibrary(), copy);
+    chmodSync(folder, 0o755);
+    const control = join(folder, 'clocks');
+    const machine = new OwnMachine(control, undefined, copy);
+    chmodSync(control, 0o644);
+    return machine;
+  }
+
   /** `control`: path of a file that this makes. Throws if `ownMachineProblem` gives a reason. */
-  constructor(control: string, route?: Route) {
-    const { path, problem } = library();
-    if (path === undefined) throw new Error(problem);
+  constructor(control: string, route?: Route, path = builtLibrary()) {
     writeFileSync(control, Buffer.alloc(CONTROL_BYTES));
     this.#control = control;
     this.env = {

@@ -4,13 +4,15 @@
 // Invariant: a commit is confirmed only if both servers have it, so that a failover loses nothing that was acknowledged.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, QueryResultRow } from 'pg';
 import { FreshDatabase } from '../postgres/fresh-database.ts';
 import { PostgresServer, ROLE } from '../postgres/postgres-server.ts';
 import { TcpFaultProxy } from '../tcp-fault-proxy.ts';
+import { OwnMachine } from './own-machine.ts';
 
 /** A server of the two, and the proxy through which the other one follows it. */
 interface Member {
@@ -40,18 +42,24 @@ const PATIENCE_MS = 120_000;
 export class ReplicatedDatabase {
   /** Holds the files with URLs. */
   readonly folder: string;
+  /** The folder of what sets the clock. */
+  readonly #machines: string;
   #primary: Member;
   #standby: Member;
 
-  static async start(): Promise<ReplicatedDatabase> {
-    const servers = await Promise.all([0, 1].map(() => startedServer()));
+  /** `clockMs`: how far the clock of the server that is the standby at first is from the true time, in milliseconds. */
+  static async start(clockMs: number): Promise<ReplicatedDatabase> {
+    const machines = mkdtempSync(join(tmpdir(), 'svc-pg-machine-'));
+    const machine = OwnMachine.ofOthers(machines);
+    machine.setWallClock(clockMs);
+    const servers = await Promise.all([startedServer({}), startedServer(machine.env)]);
     const [primary, standby] = await Promise.all(
       servers.map(async (server) => ({
         server,
         replication: await TcpFaultProxy.to(server.port),
       })),
     );
-    const database = new ReplicatedDatabase(primary!, standby!);
+    const database = new ReplicatedDatabase(primary!, standby!, machines);
     try {
       // The copies have it too: a server that is promoted confirms nothing before it has a standby.
       primary!.server.configure({ synchronous_standby_names: '*' });
@@ -64,7 +72,8 @@ export class ReplicatedDatabase {
     }
   }
 
-  private constructor(primary: Member, standby: Member) {
+  private constructor(primary: Member, standby: Member, machines: string) {
+    this.#machines = machines;
     this.folder = primary.server.folder;
     this.#primary = primary;
     this.#standby = standby;
@@ -144,6 +153,7 @@ export class ReplicatedDatabase {
       await server.stop();
       await replication.close();
     }
+    rmSync(this.#machines, { recursive: true });
   }
 
   /** Makes the standby a copy of the primary that follows it. Resolves once it does. The standby may be running. */
@@ -189,8 +199,8 @@ export class ReplicatedDatabase {
   }
 }
 
-function startedServer(): Promise<PostgresServer> {
-  return PostgresServer.start('18', { configuration: CONFIGURATION, hba: HBA });
+function startedServer(env: Readonly<Record<string, string>>): Promise<PostgresServer> {
+  return PostgresServer.start('18', { configuration: CONFIGURATION, hba: HBA, env });
 }
 
 async function isFollowed(primary: PostgresServer): Promise<boolean> {

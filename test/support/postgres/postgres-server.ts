@@ -36,11 +36,14 @@ export interface ServerOptions {
   readonly configuration?: Configuration;
   /** Names and contents of further files in the folder `data`, which the server alone may read. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The lines of `pg_hba.conf`. Default: everybody on loopback and by the socket, with a password. */
   readonly hba?: readonly string[];
 }
 
 interface Machinery {
+  readonly env: Readonly<Record<string, string>>;
   readonly programs: PostgresPrograms;
   readonly user: ServerUser;
   readonly guard: ServerGuard;
@@ -71,6 +74,7 @@ export class PostgresServer {
   readonly #programs: PostgresPrograms;
   readonly #user: ServerUser;
   readonly #guard: ServerGuard;
+  readonly #env: Readonly<Record<string, string>>;
   #process: ChildProcess | undefined;
   #admin: Promise<Client> | undefined;
   #databases = 0;
@@ -79,7 +83,7 @@ export class PostgresServer {
     version: PostgresVersion,
     folder: string,
     port: number,
-    { programs, user, guard }: Machinery,
+    { programs, user, guard, env }: Machinery,
   ) {
     this.version = version;
     this.folder = folder;
@@ -87,12 +91,13 @@ export class PostgresServer {
     this.#programs = programs;
     this.#user = user;
     this.#guard = guard;
+    this.#env = env;
   }
 
   /** Starts a server of the test's own, which may be configured, killed and paused. Whoever calls this also stops it. */
   static async start(
     version: PostgresVersion,
-    { configuration = {}, files = {}, hba = HBA }: ServerOptions = {},
+    { configuration = {}, files = {}, env = {}, hba = HBA }: ServerOptions = {},
   ): Promise<PostgresServer> {
     const user = serverUser();
     const folder = mkdtempSync(join(tmpdir(), 'svc-pg-'));
@@ -101,7 +106,7 @@ export class PostgresServer {
       const programs = await postgresPrograms(version, user, folder);
       if (user !== undefined) chownSync(folder, user.uid, user.gid);
       const [port] = await freePorts(1);
-      const server = new PostgresServer(version, folder, port!, { programs, user, guard });
+      const server = new PostgresServer(version, folder, port!, { programs, user, guard, env });
       server.#initialize();
       server.configure({ ...DEFAULTS, ...configuration });
       server.writeFiles({ ...files, 'pg_hba.conf': `${hba.join('\n')}\n` });
@@ -189,6 +194,7 @@ export class PostgresServer {
     this.#process = spawn(this.#programs.postgres, ['-D', join(this.folder, 'data')], {
       ...this.#user,
       cwd: this.folder,
+      env: { ...process.env, ...this.#env },
       detached: true,
       stdio: ['ignore', log, log],
     });
