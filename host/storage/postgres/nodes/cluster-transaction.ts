@@ -6,7 +6,7 @@
 // - The outcome of a transaction is unknown only after its commit was sent. The row of the cluster is locked then, so a later
 //   transaction, and a look that locks it, wait until the outcome is final.
 // - For one lease after the database was seen to have another history, because a standby was promoted or a backup was restored,
-//   nobody takes anything from a node: leases were given by another clock. They begin anew by the present one.
+//   nobody takes anything from a node: leases were given by another clock. They begin again by the present one.
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Statement } from '../database-session.ts';
 import { LEASE_SQL } from './node-lease.ts';
@@ -35,7 +35,7 @@ const NOTE_HISTORY: Statement = {
  * A node that lives renews its lease soon, and one that does not is not waited for longer than a lease, whatever the other clock showed. A row
  * that is locked is being renewed.
  */
-const BEGIN_LEASES_ANEW: Statement = {
+const BEGIN_LEASES_AGAIN: Statement = {
   text: `WITH free AS (SELECT number FROM svc.node ORDER BY number FOR NO KEY UPDATE SKIP LOCKED)
     UPDATE svc.node n SET lease_until = ${LEASE_SQL} FROM free f WHERE n.number = f.number`,
 };
@@ -88,7 +88,7 @@ async function changeLocked<T>(
   const isAnother = history !== undefined && history !== known;
   if (isAnother) {
     await session.query(NOTE_HISTORY, [history]);
-    await session.query(BEGIN_LEASES_ANEW);
+    await session.query(BEGIN_LEASES_AGAIN);
   }
   // The first history of a journal is no other one.
   const mayTake = pauseMs === 0 && (!isAnother || known === '');
