@@ -121,13 +121,15 @@ export class TcpFaultProxy {
   }
 
   #pass(pair: Pair, from: Socket, to: Socket, isHeld: () => boolean): void {
-    let lastDueMs = 0;
+    const waiting: { readonly dueMs: number; readonly act: () => void }[] = [];
+    const actInTurn = (): void => {
+      while (waiting.length > 0 && waiting[0]!.dueMs <= performance.now()) waiting.shift()!.act();
+      if (waiting.length > 0) setTimeout(actInTurn, waiting[0]!.dueMs - performance.now());
+    };
     /** Does what comes from a side in its order, also when the delay has become shorter. */
     const later = (act: () => void): void => {
-      const nowMs = performance.now();
-      lastDueMs = Math.max(lastDueMs, nowMs + this.#delayMs);
-      if (lastDueMs <= nowMs) act();
-      else setTimeout(act, lastDueMs - nowMs);
+      waiting.push({ dueMs: performance.now() + this.#delayMs, act });
+      if (waiting.length === 1) actInTurn();
     };
     from.on('data', (bytes: Buffer) =>
       later(() => {
@@ -142,8 +144,10 @@ export class TcpFaultProxy {
       if (this.#pairs.has(pair)) to.destroy();
     });
     from.on('close', () => {
-      if (this.#pairs.delete(pair)) to.destroy();
       this.#halfOpen.delete(from);
+      later(() => {
+        if (this.#pairs.delete(pair)) to.destroySoon();
+      });
     });
   }
 }
