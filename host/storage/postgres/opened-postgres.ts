@@ -29,6 +29,7 @@ import { TimerAlarm } from '../timer-alarm.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
 import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
+import type { DatabaseSession } from './database-session.ts';
 import { ConsumerSettlements } from './consumers/consumer-settlements.ts';
 import { StoredLaneChanges } from './consumers/stored-lane-changes.ts';
 import { ExclusiveSession } from './exclusive-session.ts';
@@ -37,6 +38,7 @@ import { SliceHeads } from './feed/slice-heads.ts';
 import { SlicePositions } from './feed/slice-positions.ts';
 import { FollowingSession } from './following-session.ts';
 import { JournalRoom } from './journal-room.ts';
+import { journalFailure } from './journal-failure.ts';
 import { journalBytes } from './journal-size.ts';
 import { migrateJournal } from './migration.ts';
 import { nodeFence } from './nodes/node-fence.ts';
@@ -282,7 +284,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   }
 
   async eventTypes(): Promise<readonly StoredEventType[]> {
-    const rows = await this.#session.use((session) => session.query(EVENT_TYPES));
+    const rows = await this.#use((session) => session.query(EVENT_TYPES));
     return rows.map(([component, manifest]) => ({
       component: component as string,
       manifest: manifest as string,
@@ -336,10 +338,10 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   }
 
   async #begin(): Promise<void> {
-    const regressed = await this.#session.use((session) => headSetBack(session));
+    const regressed = await this.#use((session) => headSetBack(session));
     if (regressed !== undefined) throw regressed;
     await this.#measure();
-    const [row] = await this.#session.use((session) => session.query(WORK));
+    const [row] = await this.#use((session) => session.query(WORK));
     this.#hasTimers = row![0] === true;
     this.#member.followWork(row![1] as number);
     // Other nodes may set timers that this one fires, and timers come with slices.
@@ -354,6 +356,15 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     });
     this.#measuring = setInterval(() => void this.#measure().catch(() => undefined), MEASURE_MS);
     this.#measuring.unref();
+  }
+
+  /** Uses the connection alone. Rejects with SvcError. */
+  async #use<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T> {
+    try {
+      return await this.#session.use(use);
+    } catch (error) {
+      throw journalFailure(error, this.#journal.shown);
+    }
   }
 
   /** Notes the module that writes, as often as it takes: until then, nothing is written. */
@@ -373,7 +384,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
 
   async #measure(): Promise<void> {
     const { limits, series } = this.#settings;
-    const bytes = await this.#session.use(journalBytes);
+    const bytes = await this.#use(journalBytes);
     series.measured(bytes);
     this.#room.measured(bytes, limits.bytesMax);
   }

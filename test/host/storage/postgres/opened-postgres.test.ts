@@ -6,6 +6,7 @@ import { JournalSeries } from '../../../../host/storage/journal-series.ts';
 import { SLICE_COUNT } from '../../../../model/slice.ts';
 import { TIMER_LIMITS_DEFAULT } from '../../../../model/timer-limits.ts';
 import { append, recordOf } from '../../../suites/journal-suite.ts';
+import { JournalNodes } from '../../../support/postgres/journal-nodes.ts';
 import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
 
 const one = { component: 'Cart', id: 'one' };
@@ -42,4 +43,21 @@ test('each record names its module, and a module that writes again is noted once
   expect(await database.sql('SELECT FROM svc.module')).toHaveLength(3);
   // The last one has left, so nobody waits for its lease.
   expect(await database.sql('SELECT FROM svc.node')).toEqual([]);
+});
+
+test('a connection that is lost while types of events are read is a journal that is unavailable', async () => {
+  const server = await PostgresServer.shared('18');
+  const nodes = await JournalNodes.make(server);
+  onTestFinished(() => nodes.close());
+  const { opened } = await nodes.start();
+  const blocker = await server.client(nodes.database.name);
+  onTestFinished(() => blocker.end());
+  await blocker.query('BEGIN; LOCK TABLE svc.event_type');
+  const failed = expect(opened.eventTypes()).rejects.toMatchObject({
+    code: 'SVC_JOURNAL_UNAVAILABLE',
+  });
+  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  while ((await nodes.database.sql(end)).length === 0);
+  await failed;
 });
