@@ -22,7 +22,7 @@ const CALLERS = 5;
 const START_AGAIN_MS = 500;
 /** Longest pause of a caller between two requests, in milliseconds. */
 const PAUSE_MS = 250;
-const CALM_PAUSE_MS = 120;
+const CALM_PAUSE_MS = 20;
 /** Clocks run faster or slower by at most so many millionths. */
 const DRIFT = 8_000;
 const MILLION = 1_000_000;
@@ -50,12 +50,14 @@ export class SimulatedCluster {
   readonly #complaints: string[] = [];
   /** The nodes that run, or start, by their places. */
   readonly #nodes: (SimulatedNode | undefined)[];
+  readonly #isCalm: boolean;
   readonly #isSlow: readonly boolean[];
   readonly #trace: ClusterOptions['trace'];
   #isOver = false;
 
   constructor({ seed, isCalm, flaws, trace }: ClusterOptions) {
     this.#trace = trace;
+    this.#isCalm = isCalm;
     const random = new Random(seed);
     this.random = random;
     this.network = new VirtualNetwork(random);
@@ -124,6 +126,9 @@ export class SimulatedCluster {
         // The journal could not be read.
         if (fault instanceof SvcError && fault.code === 'SVC_JOURNAL_UNAVAILABLE') return;
         this.complain(`${node.name}: a fault of ${entity.id}: ${String(fault)}`);
+      },
+      moved: (entity) => {
+        if (this.#isCalm) this.complain(`${node.name}: an append of ${entity.id} was given up`);
       },
       ended: (failure) => {
         if (!process.isDead) this.complain(`${node.name} has ended: ${String(failure)}`);

@@ -9,9 +9,11 @@ const LONG_MS = 9_000;
 /** Longest pause between two faults, in milliseconds. */
 const PAUSE_MS = 2_500;
 /** The server is away for at most so long, in milliseconds. */
-const AWAY_MS = 3_000;
+const AWAY_MS = 9_000;
 /** Commits of a server that is slow take at most so much longer, in milliseconds. */
 const SLOW_MS = 800;
+/** Commits take at most so much longer while nodes are replaced, in milliseconds. */
+const CALM_SLOW_MS = 20;
 /** Wall clocks are set by at most so much, in milliseconds. */
 const SET_MS = 3_600_000;
 
@@ -43,14 +45,16 @@ export async function faultsFor(cluster: SimulatedCluster, ms: number): Promise<
   const { random, time } = cluster;
   const untilMs = time.nowMs + ms;
   cluster.database.stallMs = () => stallMs(cluster);
+  cluster.database.lateMs = () => stallMs(cluster);
   while (time.nowMs < untilMs) {
-    await cluster.pause(random.below(PAUSE_MS));
+    await cluster.pause(random.below(random.chance(50) ? SHORT_MS : PAUSE_MS));
     const place = random.below(cluster.places);
     const [name, fault] = drawn(cluster);
     cluster.trace(`fault: node${place} ${name}`);
     fault(cluster, place);
   }
   cluster.database.stallMs = () => 0;
+  cluster.database.lateMs = () => 0;
   cluster.database.slowMs = 0;
   if (!cluster.database.isRunning) cluster.database.restart();
   cluster.network.releaseAll();
@@ -61,8 +65,9 @@ export async function faultsFor(cluster: SimulatedCluster, ms: number): Promise<
 export async function rollingFor(cluster: SimulatedCluster, ms: number): Promise<void> {
   const { random, time } = cluster;
   const untilMs = time.nowMs + ms;
+  cluster.database.slowMs = random.below(CALM_SLOW_MS);
   while (time.nowMs < untilMs) {
-    await cluster.pause(1_000 + random.below(PAUSE_MS));
+    await cluster.pause(random.below(SHORT_MS));
     if (cluster.nodes.filter(({ isServing }) => isServing).length === cluster.places)
       cluster.replace(random.below(cluster.places));
   }
@@ -128,7 +133,7 @@ function endServer(cluster: SimulatedCluster, how: 'again' | 'promoted'): void {
   const { database, random, outside } = cluster;
   if (!database.isRunning) return;
   database.crash();
-  outside.timer(random.below(AWAY_MS), () => {
+  outside.timer(random.below(random.chance(60) ? SHORT_MS : AWAY_MS), () => {
     if (database.isRunning) return;
     if (how === 'again') database.restart();
     else database.promote(cluster.clocks());

@@ -15,6 +15,7 @@ import { SliceTable } from '../../../host/storage/postgres/nodes/slice-table.ts'
 import { OpenedPostgres } from '../../../host/storage/postgres/opened-postgres.ts';
 import type { PostgresConnection } from '../../../host/storage/postgres/postgres-connection.ts';
 import { systemClock, systemDigest } from '../../../host/system.ts';
+import type { SvcError } from '../../../kit/svc-error.ts';
 import type { Reply, Refusal } from '../../../model/call.ts';
 import type { EntityRef } from '../../../model/entity.ts';
 import { HandlerTable } from '../../../model/handler-table.ts';
@@ -44,6 +45,8 @@ const LEAVE_MS = 15_000;
 export interface NodeReports {
   /** Called with a fault of an entity, which none has in a simulation. */
   readonly fault: (entity: EntityRef, fault: unknown) => void;
+  /** Called when an append has failed because its slice has moved. */
+  readonly moved: (entity: EntityRef) => void;
   /** Called when the node cannot use its journal any more. */
   readonly ended: (failure: unknown) => void;
 }
@@ -124,7 +127,7 @@ export class SimulatedNode {
     const connection = opened.connect([0, SLICE_COUNT]);
     this.#connection = connection;
     this.#journal = attachPostgresJournal(connection);
-    this.#join(this.#journal, connection);
+    this.#join(this.#watched(this.#journal), connection);
     await this.#cluster!.listen({ host: process.name, port: PORT });
     const nodesChanged = (): void => this.#cluster!.setNodes(opened.cluster.nodes);
     opened.cluster.onNodes(nodesChanged);
@@ -133,6 +136,24 @@ export class SimulatedNode {
     nodesChanged();
     setInterval(() => void this.#engine!.passivate(), PASSIVATION_MS);
     this.#state = 'serving';
+  }
+
+  /** Returns the journal for the engine, with an eye on its appends. */
+  #watched(journal: ClusterJournal): ClusterJournal {
+    const append: ClusterJournal['append'] = (entity, records, settled, beside) => {
+      const watched = (failure?: SvcError): void => {
+        if (failure?.code === 'SVC_ENTITY_MOVED') this.#reports.moved(entity);
+        settled(failure);
+      };
+      journal.append(entity, records, watched, beside);
+    };
+    return new Proxy(journal, {
+      get: (target, name) => {
+        if (name === 'append') return append;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
   }
 
   /** Makes the parts that a shard has. */

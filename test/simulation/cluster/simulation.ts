@@ -25,7 +25,10 @@ export interface Played {
 /** One of so many histories has no faults: nodes are replaced, and no request may fail. */
 const CALM_EVERY = 5;
 const STARTED_MS_MAX = 60_000;
-const FAULTY_MS = 12_000;
+/** How long nodes are replaced, and how long things go wrong at least, and longer, in milliseconds. */
+const CALM_MS = 4_000;
+const FAULTY_MS_MIN = 3_000;
+const FAULTY_MS = 9_000;
 /** After the end of all faults every entity answers within this time, in milliseconds. */
 const HEALED_MS_MAX = 40_000;
 const LOOK_MS = 100;
@@ -69,9 +72,8 @@ export async function simulated(
 async function history(cluster: SimulatedCluster, isCalm: boolean): Promise<void> {
   const { callers, random } = cluster;
   await until(cluster, STARTED_MS_MAX, 'all nodes serve', () => areServing(cluster));
-  const ms = random.below(FAULTY_MS);
-  if (isCalm) await rollingFor(cluster, ms);
-  else await faultsFor(cluster, ms);
+  if (isCalm) await rollingFor(cluster, CALM_MS);
+  else await faultsFor(cluster, FAULTY_MS_MIN + random.below(FAULTY_MS));
   await callers.end();
   await until(cluster, HEALED_MS_MAX, 'all nodes serve again', () => areServing(cluster));
   let isAnswered = false;

@@ -48,6 +48,8 @@ export class ModelledServer {
   readonly network: VirtualNetwork;
   /** Pauses in which a transaction waits before its commit, in milliseconds; drawn for each. */
   stallMs: () => number = () => 0;
+  /** Pauses in which a statement waits before it is carried out, in milliseconds; drawn for each. */
+  lateMs: () => number = () => 0;
   /** Commits become durable so much later, in milliseconds. */
   slowMs = 0;
   readonly #options: ServerOptions;
@@ -110,7 +112,7 @@ export class ModelledServer {
 
   async commit(transaction: ModelledTransaction): Promise<void> {
     if (transaction.hasWritten) {
-      await this.#pause(this.stallMs());
+      await this.pause(this.stallMs());
       const { nowMs } = this.#process.time;
       const tookMs = COMMIT_MS + this.#process.drawMs(COMMIT_MORE_MS) + this.slowMs;
       this.#durableMs = Math.max(this.#durableMs, nowMs + tookMs);
@@ -180,7 +182,8 @@ export class ModelledServer {
     this.#options.onCommit?.(transaction);
   }
 
-  async #pause(ms: number): Promise<void> {
+  /** Lets so many milliseconds pass. */
+  async pause(ms: number): Promise<void> {
     if (ms <= 0) return;
     await new Promise<void>((resolve) => {
       this.#process.arrives(ms, resolve);

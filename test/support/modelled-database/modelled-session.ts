@@ -18,6 +18,8 @@ export const SHOWN = 'postgresql://database/model';
 const CONNECT_MS = 10_000;
 /** A server ends the connection of a client that has vanished after this time, in milliseconds. */
 const VANISHED_MS = 10_000;
+/** So many of a hundred connections are lost to the client when a statement is late, which the server carries out nevertheless. */
+const LOST_PERCENT = 40;
 /** Time after which a transaction without a next statement ends, unless the client has another one, in milliseconds. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 
@@ -80,6 +82,7 @@ export class ModelledSession implements DatabaseSession {
   #sent: Waiting | undefined;
   #hasEnded = false;
   #isClosing = false;
+  #isLostToClient = false;
 
   constructor(server: ModelledServer, client: VirtualProcess, idleInTransactionMs: number) {
     this.#server = server;
@@ -130,6 +133,10 @@ export class ModelledSession implements DatabaseSession {
   async #carryOut({ statement, values, settle }: Waiting): Promise<void> {
     if (this.#backend.isGone) return;
     let answer: Answer;
+    const lateMs = this.#server.lateMs();
+    // Connections that are lost while something is under way are those that matter most.
+    if (lateMs > 0 && this.#client.random.chance(LOST_PERCENT)) this.#loseClient();
+    await this.#server.pause(lateMs);
     try {
       answer = { rows: await this.#backend.query(statement, values) };
     } catch (error) {
@@ -140,7 +147,8 @@ export class ModelledSession implements DatabaseSession {
       }
       answer = { failure: error };
     }
-    this.#toClient(() => this.#answered(answer));
+    if (this.#isLostToClient) this.#backend.leave();
+    else this.#toClient(() => this.#answered(answer));
   }
 
   #answered(answer: Answer): void {
@@ -166,6 +174,12 @@ export class ModelledSession implements DatabaseSession {
   #reset(): void {
     this.#serverProcess.arrives(0, () => this.#backend.leave());
     this.#toClient(() => this.#lose());
+  }
+
+  /** The client loses the connection; the server notices once the statement that has come is carried out. */
+  #loseClient(): void {
+    this.#toClient(() => this.#lose());
+    this.#isLostToClient = true;
   }
 
   #lose(): void {
