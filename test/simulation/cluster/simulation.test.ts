@@ -14,7 +14,7 @@ vi.mock(
 );
 
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? 1);
-const HISTORIES = process.env['SVC_TEST_SEED'] === undefined ? 6 : 1;
+const HISTORIES = process.env['SVC_TEST_SEED'] === undefined ? 4 : 1;
 const trace =
   process.env['SVC_TEST_TRACE'] === undefined
     ? undefined
