@@ -55,7 +55,7 @@ import type { WithSession } from './operator-change.ts';
 import type { PostgresConnection, PostgresFollowing, UserReport } from './postgres-connection.ts';
 import { headSetBack } from './slice-ends.ts';
 import { PostgresTimerAdministration } from './timers/timer-administration.ts';
-import { WritingModule } from './writing-module.ts';
+import { NOTE_MODULE, WritingModule } from './writing-module.ts';
 
 /** How often the size of the journal is measured, in milliseconds. */
 const MEASURE_MS = 10_000;
@@ -65,20 +65,6 @@ const NOTE_AGAIN_MS = 500;
 /** Reads all types of events. */
 export const EVENT_TYPES = {
   text: 'SELECT component, manifest FROM svc.event_type ORDER BY component, manifest',
-};
-/** A module that another node runs keeps its number, so that the last number stays that of the newest module during an update. */
-const NOTE_MODULE = {
-  text: `WITH last AS (SELECT number, fingerprint FROM svc.module ORDER BY number DESC LIMIT 1), noted AS (
-      SELECT max(m.number) AS number FROM svc.module m
-      WHERE m.fingerprint = $1 AND (m.number = (SELECT number FROM last) OR EXISTS (
-        SELECT FROM svc.node n WHERE n.fingerprint = $1 AND n.number <> $4 AND n.lease_until > clock_timestamp()
-      ))
-      HAVING count(*) > 0
-    ), added AS (
-      INSERT INTO svc.module (fingerprint, descriptor, time_ms)
-      SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM noted) RETURNING number
-    )
-    SELECT number FROM added UNION ALL SELECT number FROM noted`,
 };
 const WORK = { text: 'SELECT EXISTS (SELECT FROM svc.timer), work FROM svc.cluster' };
 

@@ -4,6 +4,21 @@
 // Invariant: from the time at which a module is announced, nothing is written until it has its number.
 import { SvcError } from '@svc/kit/svc-error';
 
+/** A module that another node runs keeps its number, so that the last number stays that of the newest module during an update. */
+export const NOTE_MODULE = {
+  text: `WITH last AS (SELECT number, fingerprint FROM svc.module ORDER BY number DESC LIMIT 1), noted AS (
+      SELECT max(m.number) AS number FROM svc.module m
+      WHERE m.fingerprint = $1 AND (m.number = (SELECT number FROM last) OR EXISTS (
+        SELECT FROM svc.node n WHERE n.fingerprint = $1 AND n.number <> $4 AND n.lease_until > clock_timestamp()
+      ))
+      HAVING count(*) > 0
+    ), added AS (
+      INSERT INTO svc.module (fingerprint, descriptor, time_ms)
+      SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM noted) RETURNING number
+    )
+    SELECT number FROM added UNION ALL SELECT number FROM noted`,
+};
+
 /** The number while no module is noted. */
 const NONE = 0;
 /** The number while the database has not given one yet. */
