@@ -4,7 +4,7 @@ import { readPath } from './program-flags.ts';
 import { invalidSetting, type SettingsReader } from './settings-reader.ts';
 
 /** Where a URL is. It has the form of the option `database` of a service. */
-export type DatabaseUrlPlace =
+export type DatabaseUrlSource =
   /** Absolute path of a file that holds the URL alone. */
   | { readonly urlFile: string; readonly urlVariable?: undefined }
   /** Name of an environment variable whose value is the URL. */
@@ -15,7 +15,7 @@ const VARIABLE = 'svc.database.url-variable';
 export const DATABASE_NAMES: readonly string[] = [FILE, VARIABLE];
 
 /** Returns where the URL of the database is; undefined: the journal is in the data folder. Throws SVC_SETTING_INVALID. */
-export function readDatabasePlace(reader: SettingsReader): DatabaseUrlPlace | undefined {
+export function readDatabaseUrlSource(reader: SettingsReader): DatabaseUrlSource | undefined {
   const urlFile = readPath(reader, FILE);
   const urlVariable = reader.text(VARIABLE);
   if (urlFile !== undefined && urlVariable !== undefined)

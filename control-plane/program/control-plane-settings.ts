@@ -6,8 +6,8 @@ import { type ApiListener, apiListenerNames, readApiListener } from '@svc/kit/ap
 import { readBaseDomain } from '@svc/kit/base-domain';
 import {
   DATABASE_NAMES,
-  type DatabaseUrlPlace,
-  readDatabasePlace,
+  type DatabaseUrlSource,
+  readDatabaseUrlSource,
 } from '@svc/kit/database-settings';
 import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
 import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
@@ -46,7 +46,7 @@ export interface ProgramSettings extends ApiListener {
   /** Absolute path of the folder with the journal, unless that is in a database. */
   readonly dataFolder: string;
   /** Where the URL of the database is that holds the journal; undefined: the data folder holds it. */
-  readonly database: DatabaseUrlPlace | undefined;
+  readonly database: DatabaseUrlSource | undefined;
   /** Domain of derived hostnames, with its port if that is not 443; undefined: there are none. */
   readonly baseDomain: string | undefined;
   readonly policy: CreationPolicy;
@@ -118,7 +118,7 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     dataFolder: resolve(
       reader.text('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', 'control-plane')),
     ),
-    database: readDatabasePlace(reader),
+    database: readDatabaseUrlSource(reader),
     ...readApiListener(reader, PROGRAM),
     baseDomain,
     policy: { creation: creationOf(reader), signupUrl: signupUrlOf(reader) },

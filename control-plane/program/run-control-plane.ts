@@ -52,7 +52,7 @@ async function serve(
       log,
     });
     const { url } = controlPlane;
-    log({ level: 'info', message: 'listening', fields: { url, ...shownPlace(settings) } });
+    log({ level: 'info', message: 'listening', fields: { url, ...shownJournal(settings) } });
     process.stdout.write(`${url}\n`);
     const reason = await Promise.race([stopRequested, controlPlane.failure]);
     const isFailure = reason instanceof SvcError;
@@ -102,11 +102,11 @@ function installation({
 }
 
 /** Returns the options that say where the journal is. */
-function journalPlace({ database, dataFolder }: ProgramSettings) {
+function journalOptions({ database, dataFolder }: ProgramSettings) {
   return database === undefined ? { dataFolder } : { database };
 }
 
-function shownPlace({ database, dataFolder }: ProgramSettings): Readonly<Record<string, string>> {
+function shownJournal({ database, dataFolder }: ProgramSettings): Readonly<Record<string, string>> {
   return database === undefined
     ? { dataFolder }
     : { database: database.urlFile ?? database.urlVariable };
@@ -116,7 +116,7 @@ function hostOptions(settings: ProgramSettings): Parts['host'] {
   const { host, tls, section, deployed, management, runningFolder, otlp } = settings;
   const { allowedOrigins } = settings;
   return {
-    ...journalPlace(settings),
+    ...journalOptions(settings),
     http: { host, port: section.port, tls },
     settings: browserAccess(allowedOrigins),
     deployed,

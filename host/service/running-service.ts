@@ -1,6 +1,5 @@
-// RunningService runs one module as a service in this process. It starts in phases, in this order: introspection,
-// journal (which the first shard opens), log of exceeded limits, shards, control socket, announcement, and the loop of
-// `svc dev` if that command runs the service. The phases stop in reverse order (@svc/kit/phases). Invariants:
+// RunningService runs one module as a service in this process. It starts in phases, in this order: introspection, journal (which the first shard
+// opens), log of exceeded limits, shards, control socket, announcement, and the loop of `svc dev`. They stop in reverse order. Invariants:
 // - Whatever was started is stopped, even if the start failed or was interrupted.
 // - No shard is connected to the journal before the module is admitted (service-journal.ts).
 // - The journal is closed after all shards have stopped, and the management server answers until then.

@@ -18,7 +18,7 @@ import {
   readStateFile as readProgramStateFile,
   STATE_FILE,
 } from '@svc/kit/program-flags';
-import { DATABASE_NAMES, readDatabasePlace } from '@svc/kit/database-settings';
+import { DATABASE_NAMES, readDatabaseUrlSource } from '@svc/kit/database-settings';
 import {
   invalidSetting,
   type SectionDefaults,
@@ -184,7 +184,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   const given = deployed ? givenSockets(sockets) : {};
   const code = readServiceCode(reader, positionals, deployed);
   const name = serviceName(reader, code);
-  const database = readDatabasePlace(reader);
+  const database = readDatabaseUrlSource(reader);
   const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
   const logFolder = readPath(reader, 'svc.log.files.dir');
   const host = reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1');
