@@ -236,3 +236,21 @@ test.skipIf(!hasPostgres)(
   },
   400_000,
 );
+
+test.skipIf(!hasPostgres)(
+  'the database server starts again when it is killed, and ends with svc up that is killed',
+  async () => {
+    const machine = await OneMachine.make();
+    await machine.upInBackground('--postgres');
+    const server = () => machine.owner().programs['postgres'];
+    const first = server()!;
+    process.kill(first.pid, 'SIGKILL');
+    await vi.waitUntil(() => ![undefined, first.pid].includes(server()?.pid), WAIT);
+    const second = server()!;
+    process.kill(machine.owner().owner.pid, 'SIGKILL');
+    await vi.waitUntil(() => !runs(second), WAIT);
+    await machine.upInBackground();
+    expect(runs(server()!)).toBe(true);
+  },
+  240_000,
+);
