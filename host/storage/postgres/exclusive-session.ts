@@ -2,10 +2,11 @@
 import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession } from './database-session.ts';
 import type { FollowingSession } from './following-session.ts';
+import { WorkQueue } from './work-queue.ts';
 
 export class ExclusiveSession {
   readonly #session: FollowingSession;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #uses = new WorkQueue();
 
   /** `session`: a connection that nobody else uses. */
   constructor(session: FollowingSession) {
@@ -14,14 +15,12 @@ export class ExclusiveSession {
 
   /** Calls a function with the connection, after the calls before. Rejects as the function does, and as connecting does. */
   use<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T> {
-    const used = this.#last.then(() => this.#use(use));
-    this.#last = used.catch(() => undefined);
-    return used;
+    return this.#uses.add(() => this.#use(use));
   }
 
   /** Waits for the calls that were made, and closes the connection. */
   async close(): Promise<void> {
-    await this.#last;
+    await this.#uses.idle();
     this.#session.close();
   }
 

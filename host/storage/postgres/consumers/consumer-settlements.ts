@@ -19,6 +19,7 @@ import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Parameter, Statement } from '../database-session.ts';
 import type { FollowingSession } from '../following-session.ts';
 import type { NodeFence } from '../nodes/node-fence.ts';
+import { WorkQueue } from '../work-queue.ts';
 import { SliceOffsets } from '../feed/slice-offsets.ts';
 import { columnsOf, consumerChecksum, laneRowOf, offsetChecksum } from './consumer-rows.ts';
 import {
@@ -54,8 +55,7 @@ export class ConsumerSettlements implements ConsumerWriter {
   readonly #fence: NodeFence;
   /** The position of each consumer that is known to be stored. */
   readonly #stored = new Map<string, SliceOffsets>();
-  /** Settles after all settlements that were asked for. */
-  #last: Promise<void> = Promise.resolve();
+  readonly #settlements = new WorkQueue();
 
   /** `session`: a connection that nobody else uses. `fence`: keeps a node from settling whose slices were taken. */
   constructor(session: FollowingSession, fence: NodeFence) {
@@ -71,7 +71,7 @@ export class ConsumerSettlements implements ConsumerWriter {
   /** Stores that a consumer begins at a position, unless it has begun before. */
   beginConsumer({ id, start }: Consumer, position: Position): Promise<void> {
     const offsets = offsetRows(id, parsed(position), undefined);
-    return this.#inTurn(() =>
+    return this.#settlements.add(() =>
       this.#store(async (session) => {
         // Nobody has settled anything of a consumer that is new, whoever owns the slices.
         await this.#fence(session);
@@ -84,12 +84,12 @@ export class ConsumerSettlements implements ConsumerWriter {
   }
 
   settleConsumer(consumer: Consumer, settlement: ConsumerSettlement): Promise<void> {
-    return this.#inTurn(() => this.#settle(consumer, settlement));
+    return this.#settlements.add(() => this.#settle(consumer, settlement));
   }
 
   /** Stores what was asked for, and closes the connection. */
   async close(): Promise<void> {
-    await this.#last;
+    await this.#settlements.idle();
     this.#session.close();
   }
 
@@ -105,12 +105,6 @@ export class ConsumerSettlements implements ConsumerWriter {
       for (const [statement, values] of steps) await session.query(statement, values);
     });
     this.#stored.set(consumer.id, position);
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => undefined);
-    return done;
   }
 
   async #store(work: (session: DatabaseSession) => Promise<void>): Promise<void> {

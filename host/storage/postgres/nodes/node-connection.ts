@@ -4,6 +4,7 @@
 // Invariant: a use of a connection that takes longer than a lease has failed, and the connection is closed.
 import type { DatabaseSession } from '../database-session.ts';
 import { journalFailure } from '../journal-failure.ts';
+import { WorkQueue } from '../work-queue.ts';
 import { LEASE_MS } from './node-lease.ts';
 
 export interface NodeConnectionNeeds {
@@ -17,8 +18,8 @@ export interface NodeConnectionNeeds {
 
 export class NodeConnection {
   readonly #needs: NodeConnectionNeeds;
+  readonly #uses = new WorkQueue();
   #session: DatabaseSession | undefined;
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(needs: NodeConnectionNeeds) {
     this.#needs = needs;
@@ -26,14 +27,12 @@ export class NodeConnection {
 
   /** Calls a function with the connection, after the calls before. Rejects with SvcError. */
   use<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T> {
-    const used = this.#last.then(() => this.#use(use));
-    this.#last = used.catch(() => undefined);
-    return used;
+    return this.#uses.add(() => this.#use(use));
   }
 
   /** Waits for the calls that were made, and closes the connection. */
   async close(): Promise<void> {
-    await this.#last;
+    await this.#uses.idle();
     await this.#session?.close();
   }
 

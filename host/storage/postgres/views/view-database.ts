@@ -4,6 +4,7 @@
 // Invariant: the connection that writes does one work after the other, so that none is part of the transaction of another one.
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Parameter, Row } from '../database-session.ts';
+import { WorkQueue } from '../work-queue.ts';
 import { type SessionSettings, ViewSession } from './view-session.ts';
 
 /** Opens a connection to the database. */
@@ -32,8 +33,7 @@ export class ViewDatabase {
   readonly #connect: Connect;
   /** `postgresql://host:port/database`, for messages. */
   readonly shown: string;
-  /** Resolves once the works that were given are done. */
-  #written: Promise<unknown> = Promise.resolve();
+  readonly #writes = new WorkQueue();
 
   constructor(connect: Connect, shown: string) {
     this.#connect = connect;
@@ -60,9 +60,7 @@ export class ViewDatabase {
 
   /** Does a work after those that were given before. Rejects as the work does, and with the errors of `connect`. */
   write<T>(work: (session: ViewSession) => Promise<T>): Promise<T> {
-    const done = this.#written.then(async () => work(await this.#writing.session()));
-    this.#written = done.catch(() => {});
-    return done;
+    return this.#writes.add(async () => work(await this.#writing.session()));
   }
 
   /** Does a work that may take long beside the others, with a connection of its own, which `signal` ends. */
@@ -81,7 +79,7 @@ export class ViewDatabase {
 
   /** Closes the connections once what was given is done. They are made again by the next statement. */
   async close(): Promise<void> {
-    await this.#written;
+    await this.#writes.idle();
     await Promise.all([this.#reading.close(), this.#writing.close()]);
   }
 }
