@@ -42,7 +42,7 @@ const DECLARED_IN = {
   log: ['kit/log-limits.ts', 'Log'],
   'log.files': ['kit/log-files-limits.ts', 'Log files'],
   standby: ['host/service/standby-settings.ts', 'Standby'],
-  upgrade: ['host/service/upgrade-settings.ts', 'Check of an upgrade in standby'],
+  upgrade: ['host/service/upgrade-settings.ts', 'Check of an upgrade'],
   supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
   observability: ['host/introspection/observability/observability-limits.ts', 'Observability'],
 } as const satisfies Record<keyof typeof SECTION_DEFAULTS, readonly [string, string]>;

@@ -1,10 +1,10 @@
-// UpgradeSettings: what a service in standby checks of the journal that it is about to take over, and which differences to
-// the version before are meant.
+// UpgradeSettings: what a service in standby checks of the journal that it is about to take over, what a node checks of the version
+// that other nodes run, and which differences are meant.
 import { ALLOWABLE_NAMES } from '../history/upgrade-finding.ts';
 import { invalidSetting } from '@svc/kit/settings-reader';
 
 export interface UpgradeSettings {
-  /** Whether a module that has not written the journal before is compared with what the journal holds, as `svc upgrade-check` does. A program is compared by its event types alone. */
+  /** Whether a module in standby that has not written the journal before is compared with what the journal holds, as `svc upgrade-check` does, and a node with the version that other nodes run, as `svc upgrade-check --rolling` does. A program is compared by its event types alone. */
   readonly check: boolean;
   /** Findings that are meant, as for `svc upgrade-check --allow`: `NAME`, or `NAME:COMPONENT`. */
   readonly allow: readonly string[];

@@ -80,7 +80,8 @@ export class NodeModules {
       return undefined;
     const other = others.find(([fingerprint]) => !this.#admitted.has(fingerprint));
     if (other === undefined) return undefined;
-    const [fingerprint, machine] = other;
+    const [fingerprint, machine, leftMs] = other;
+    if (leftMs <= 0) return notRemoved(machine, this.#shown);
     const [row] = await session.query(DESCRIPTOR, [fingerprint]);
     if (row === undefined) return notNoted(machine, this.#shown);
     throw new NotCompared({ fingerprint, machine, descriptor: row[0] as string });

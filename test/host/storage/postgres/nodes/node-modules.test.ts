@@ -119,6 +119,18 @@ describe('nodes with two modules', () => {
     expect(compared).toEqual(['b beside a']);
   });
 
+  test('a node waits for the end of one whose lease has ended, whatever its module', async () => {
+    const first = await start('a');
+    await first.kill();
+    await nodes.database.sql(
+      `UPDATE svc.node SET lease_until = clock_timestamp();
+      UPDATE svc.cluster SET takeover_from = clock_timestamp() + interval '1 second'`,
+    );
+    await start('b', 'a');
+    expect(compared).toEqual([]);
+    expect(await one('SELECT takeover_from <= clock_timestamp() FROM svc.cluster')).toBe(true);
+  });
+
   test('a node waits until the module of one that has just joined is noted', async () => {
     const first = await nodes.start({ fingerprint: 'a' });
     const joined = start('b');
