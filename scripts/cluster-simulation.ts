@@ -40,7 +40,7 @@ function played(seed: number, count: number): number {
       '--project',
       'long',
       `--testTimeout=${BATCH_MS_MAX}`,
-      'test/simulation/cluster/simulation.long',
+      'test/simulation/cluster/cluster-histories',
     ],
     {
       cwd: root,

@@ -132,12 +132,14 @@ function resetSessions({ random, database }: SimulatedCluster): void {
 function endServer(cluster: SimulatedCluster, how: 'again' | 'promoted'): void {
   const { database, random, outside } = cluster;
   if (!database.isRunning) return;
-  database.crash();
-  outside.timer(random.below(random.chance(60) ? SHORT_MS : AWAY_MS), () => {
-    if (database.isRunning) return;
-    if (how === 'again') database.restart();
-    else database.promote(cluster.clocks());
-  });
+  database.onEnd(() =>
+    outside.timer(random.below(random.chance(60) ? SHORT_MS : AWAY_MS), () => {
+      if (database.isRunning) return;
+      if (how === 'again') database.restart();
+      else database.promote(cluster.clocks());
+    }),
+  );
+  database.crashAtCommit();
 }
 
 function slowServer(cluster: SimulatedCluster): void {

@@ -25,7 +25,8 @@ function deadBeforeMs(run: StatementRun, text: string): number {
 
 /** Returns by how much a statement raises the epoch of a slice. */
 function raisedBy(text: string): number {
-  return text.includes('epoch = s.epoch + 1') ? 1 : 0;
+  const [, sign = '+', by = '0'] = /epoch = s\.epoch(?: ([+-]) (\d))?/.exec(text)!;
+  return Number(sign + by);
 }
 
 async function changeNode(

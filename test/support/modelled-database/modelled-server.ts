@@ -24,6 +24,8 @@ export const DATABASE = 'database';
 /** How long a commit takes at least, and how much longer at most, in milliseconds. */
 const COMMIT_MS = 0.2;
 const COMMIT_MORE_MS = 1.5;
+/** A lease that is ended has ended so long ago, in milliseconds. */
+const EXPIRED_MS = 60_000;
 
 export interface ServerOptions {
   readonly time: VirtualTime;
@@ -62,6 +64,8 @@ export class ModelledServer {
   #durableMs = 0;
   #pending: ModelledTransaction[] = [];
   #runs = 0;
+  #endsSoon = false;
+  readonly #onEnd: (() => void)[] = [];
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -118,6 +122,7 @@ export class ModelledServer {
       this.#durableMs = Math.max(this.#durableMs, nowMs + tookMs);
       await new Promise<void>((done) => {
         this.#pending.push(transaction);
+        if (this.#endsSoon) this.#process.arrives(0, () => this.crash());
         this.#process.arrives(this.#durableMs - nowMs, () => {
           this.#apply(transaction);
           done();
@@ -131,14 +136,26 @@ export class ModelledServer {
     this.#locks.release(transaction);
   }
 
+  /** Calls a function once, when the server ends. */
+  onEnd(listener: () => void): void {
+    this.#onEnd.push(listener);
+  }
+
+  /** Ends the server while the next commit is under way. */
+  crashAtCommit(): void {
+    this.#endsSoon = true;
+  }
+
   /** Ends the server at once. Nothing that it was doing goes on. */
   crash(): void {
+    this.#endsSoon = false;
     const count = this.#options.random.below(this.#pending.length + 1);
     for (const transaction of this.#pending.slice(0, count)) this.#apply(transaction);
     this.#pending = [];
     this.#process.kill();
     for (const backend of this.backends) backend.vanish();
     this.backends.clear();
+    for (const listener of this.#onEnd.splice(0)) listener();
   }
 
   /** Starts the server again after its end. */
@@ -154,6 +171,15 @@ export class ModelledServer {
     this.#timeline++;
     this.#clocks = clocks;
     this.restart();
+  }
+
+  /** Ends the lease of a node whose row nobody has locked. */
+  expire(number: number): void {
+    const { nodes } = this.tables;
+    const row = nodes.newest(number);
+    if (row === undefined || this.#locks.isLocked(`${nodes.name} ${number}`)) return;
+    this.#commit++;
+    nodes.put(number, { ...row, leaseUntilMs: this.#process.wallMs - EXPIRED_MS }, this.#commit, 0);
   }
 
   bug(error: unknown): void {

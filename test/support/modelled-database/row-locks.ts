@@ -1,5 +1,5 @@
 // RowLocks are the locks of rows that are being changed, and of keys that are being inserted. Each belongs to one transaction; others wait
-// for it in the order in which they came.
+// for it, and any of them may get it next: those that wait for a row in PostgreSQL race for its new version.
 //
 // Invariant: a transaction waits for at most one lock. One that would wait for itself through others fails instead.
 import { DatabaseFailure } from '../../../host/storage/postgres/database-failure.ts';
@@ -74,7 +74,7 @@ export class RowLocks {
   release(owner: LockOwner): void {
     for (const name of owner.held) {
       const lock = this.#locks.get(name)!;
-      const next = lock.waiting.shift();
+      const [next] = lock.waiting.splice(this.#process.random.below(lock.waiting.length || 1), 1);
       if (next === undefined) this.#locks.delete(name);
       else {
         lock.owner = next.owner;

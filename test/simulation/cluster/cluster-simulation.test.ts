@@ -1,4 +1,4 @@
-// Random histories of a cluster; simulation.long.test.ts has more of them. `SVC_TEST_SEED` plays the history of another seed, and with
+// Random histories of a cluster; cluster-histories.long.test.ts has more of them. `SVC_TEST_SEED` plays the history of another seed, and with
 // `SVC_TEST_TRACE` it is printed what happens in it.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { useVirtualGlobals } from '../../support/virtual/virtual-globals.ts';
