@@ -67,4 +67,12 @@ test('a database that was made is there for a service that is applied again afte
   expect(await machine.until(isReady(2))).toMatchObject({ readyInstances: 2 });
   for (const at of urlsOf(machine)) expect(await addToCounter(at, 1)).toBeDefined();
   expect(await addToCounter(machine.url, 1)).toEqual({ value: 6 });
+
+  // A module that cannot read the stored events does not get the database, or gives it back.
+  await machine.store('notes', await compileFixture('notes'));
+  await machine.apply('notes', { instances: 2 });
+  const failed = await machine.until(({ lifecycle }) => lifecycle === 'failed');
+  expect(failed.detail).toMatch(/has ended: SVC_(MANIFEST_UNREADABLE|UPGRADE_UNSAFE)/);
+  await machine.until(({ readyInstances }) => readyInstances === 2);
+  expect(await addToCounter(machine.url, 1)).toEqual({ value: 7 });
 });
