@@ -32,8 +32,6 @@ import type { ViewSession } from './view-session.ts';
 
 /** How often a statement is tried that the server has given up in favor of another transaction. */
 const ATTEMPTS_MAX = 3;
-/** Settings of a transaction that is on the disk when it is done, with those before it. */
-const ON_DISK = { synchronous_commit: 'local' };
 
 export interface WriterNeeds {
   readonly database: ViewDatabase;
@@ -178,10 +176,10 @@ export class PostgresViewWriter implements ViewWriter {
     this.#needs.onClose(this.#lease);
   }
 
-  /** Sets columns of the definition, in a transaction that is on the disk then. */
+  /** Sets columns of the definition. */
   #updated(set: string, values: readonly Parameter[], returned: string): Promise<Row> {
     return this.#stored((session) =>
-      session.transaction(() => this.#lease.update(session, set, values, returned), ON_DISK),
+      session.transaction(() => this.#lease.update(session, set, values, returned)),
     );
   }
 

@@ -20,10 +20,10 @@ const READING: SessionSettings = {
   statement_timeout: String(QUERY_MS),
 };
 /**
- * Rows are derived, so their transactions need not wait for the disk: a crash of the server may lose the last of them, and
- * never a part of one. Then the rows are as old as their position in the journal, and the events after it are folded again.
+ * Rows are confirmed as the events of the journal are: on the disk, and on that of a synchronous standby. All nodes know how far the rows are. If a
+ * crash or a failover took some of them back, a query would be answered without events that it has to see, until the nodes have looked again.
  */
-const WRITING: SessionSettings = { synchronous_commit: 'off', lock_timeout: String(LOCK_MS) };
+const WRITING: SessionSettings = { lock_timeout: String(LOCK_MS) };
 /** The server notices the end of the connection while it makes an index, and gives its locks up. */
 const INDEXING: SessionSettings = { ...WRITING, client_connection_check_interval: '1000' };
 

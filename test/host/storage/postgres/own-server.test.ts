@@ -7,6 +7,8 @@ import { freePorts } from '../../../support/free-ports.ts';
 import { urlFile } from '../../../support/postgres/fresh-database.ts';
 import { serverVersions } from '../../../support/postgres/postgres-programs.ts';
 import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
+import { finish, folded, row, viewOf } from '../../../suites/view-store/views-under-test.ts';
+import { emptyDatabase, viewsIn } from './views/support/views-database.ts';
 
 async function connect(source: DatabaseSource): Promise<DatabaseSession> {
   const session = await connectDatabase(source);
@@ -62,6 +64,31 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     expect(await end).toMatchObject([{ reason: { outcome: 'unknown' } }]);
     await server.sql(`ALTER SYSTEM RESET synchronous_standby_names`);
     await server.sql('SELECT pg_reload_conf()');
+  });
+
+  test('rows of views are neither confirmed nor seen before the standby has them', async () => {
+    const database = await emptyDatabase(server);
+    const store = viewsIn(database);
+    onTestFinished(() => store.close());
+    const view = viewOf();
+    const writer = await store.openWriter(view);
+    await writer.put([row('a', { n: 1 })], folded(1));
+    await finish(writer);
+    await server.sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
+    await server.sql('SELECT pg_reload_conf()');
+    const put = writer.put([row('a', { n: 2 })], folded(2));
+    await expect
+      .poll(() =>
+        server.sql('SELECT datname FROM pg_stat_activity WHERE wait_event = $1', ['SyncRep']),
+      )
+      .toEqual([{ datname: database.name }]);
+    const reader = store.reader(view);
+    expect(await reader.status()).toMatchObject({ foldedTo: folded(1) });
+    expect(await reader.get('a')).toMatchObject({ json: '{"n":1}' });
+    await server.sql(`ALTER SYSTEM RESET synchronous_standby_names`);
+    await server.sql('SELECT pg_reload_conf()');
+    await put;
+    expect(await reader.get('a')).toMatchObject({ json: '{"n":2}' });
   });
 
   test('a connection that ends in the middle of a commit leaves its outcome unknown', async () => {
