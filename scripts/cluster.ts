@@ -22,7 +22,6 @@ const MINUTE_MS = 60_000;
 /** Characters of a problem that are printed; the file with the history has all of it. */
 const PROBLEM_LENGTH_MAX = 4_000;
 const WHOLE = /^[1-9]\d{0,8}$/;
-const build = join(import.meta.dirname, '..', 'build', 'cluster');
 
 const { values } = parseArgs({
   options: {
@@ -71,7 +70,7 @@ async function playRounds(): Promise<boolean> {
       seed: round,
       lengthMs: ROUND_MS,
       isFollowed,
-      module: await clusterModule(isFollowed, join(build, isFollowed ? 'followed' : 'objects')),
+      module: await clusterModule(isFollowed, join(folder, 'module')),
       scratch: folder,
       onFault: (text) => log(`  ${text}`),
     });
@@ -103,7 +102,7 @@ function print(round: number, { problems, schedule, history }: RoundDone): void 
 
 /** Kills nodes one after the other, and prints how long entities took to answer. */
 async function measureKills(kills: number): Promise<void> {
-  const module = await clusterModule(false, join(build, 'objects'));
+  const module = await clusterModule(false, join(scratch, 'module'));
   const cluster = await FaultyCluster.start({ module, scratch });
   const random = new Random(seed);
   const times: number[] = [];

@@ -1,6 +1,5 @@
 // A short round of `npm run cluster`: all faults happen to three nodes and their database at once. The clocks of the nodes are set by a library
 // that is built with `cc`.
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ClusterLoad } from '../support/cluster-load/cluster-load.ts';
 import { clusterModule } from '../support/cluster-faults/cluster-modules.ts';
@@ -12,7 +11,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 /** Draws eight kinds of faults within the length, a failover among them. */
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? 18);
 const LENGTH_MS = 15_000;
-const build = join(import.meta.dirname, '..', '..', 'build', 'cluster');
 const problem = ownMachineProblem();
 if (problem !== undefined) console.log(`not tested with all faults at once: ${problem}`);
 
@@ -23,7 +21,7 @@ test.skipIf(problem !== undefined)(
       seed: SEED,
       lengthMs: LENGTH_MS,
       isFollowed: true,
-      module: await clusterModule(true, join(build, `test-${process.pid}`)),
+      module: await clusterModule(true, temporaryFolder()),
       scratch: temporaryFolder(),
     });
     const schedule = done.schedule.map(faultText).join('\n');

@@ -17,7 +17,7 @@ const OBJECTS = join(
   'index.ts',
 );
 
-/** Builds a module into a folder, which is made. Returns its file. */
+/** Builds a module into a folder, which is made if it is missing. Returns its file. */
 export async function clusterModule(isFollowed: boolean, folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const module = join(folder, 'module.wasm');
@@ -28,7 +28,6 @@ export async function clusterModule(isFollowed: boolean, folder: string): Promis
   return module;
 }
 
-/** `folder` is within the checkout, where the SDK is found. */
 async function followedObjects(folder: string): Promise<Uint8Array> {
   copyFileSync(OBJECTS, join(folder, 'objects.ts'));
   writeOrders(join(folder, 'orders.ts'));
