@@ -14,6 +14,8 @@ const AWAY_MS = 9_000;
 const SLOW_MS = 800;
 /** Commits take at most so much longer while nodes are replaced, in milliseconds. */
 const CALM_SLOW_MS = 20;
+/** So many of a hundred statements come late. */
+const LATE_PERCENT = 4;
 /** Wall clocks are set by at most so much, in milliseconds. */
 const SET_MS = 3_600_000;
 
@@ -22,7 +24,7 @@ type Fault = (cluster: SimulatedCluster, place: number) => void;
 /** Faults, each with how often it is drawn, compared with the others. */
 const FAULTS: readonly (readonly [weight: number, name: string, fault: Fault])[] = [
   [4, 'is killed', (cluster, place) => cluster.kill(place, duration(cluster))],
-  [3, 'is replaced', (cluster, place) => cluster.replace(place)],
+  [8, 'is replaced', (cluster, place) => cluster.replace(place)],
   [4, 'is stopped', (cluster, place) => stopNode(cluster, place, 'stopped')],
   [3, 'is suspended', (cluster, place) => stopNode(cluster, place, 'suspended')],
   [5, 'is cut off from the database', (cluster, place) => cut(cluster, node(place), DATABASE)],
@@ -45,7 +47,7 @@ export async function faultsFor(cluster: SimulatedCluster, ms: number): Promise<
   const { random, time } = cluster;
   const untilMs = time.nowMs + ms;
   cluster.database.stallMs = () => stallMs(cluster);
-  cluster.database.lateMs = () => stallMs(cluster);
+  cluster.database.lateMs = () => lateMs(cluster);
   while (time.nowMs < untilMs) {
     await cluster.pause(random.below(random.chance(50) ? SHORT_MS : PAUSE_MS));
     const place = random.below(cluster.places);
@@ -99,6 +101,11 @@ function stallMs({ random }: SimulatedCluster): number {
   const drawnOf = random.below(1_000);
   if (drawnOf < 3) return random.below(LONG_MS);
   return drawnOf < 30 ? random.below(SHORT_MS) : 0;
+}
+
+/** A statement comes late more often: until it is carried out, nothing that it does is locked. */
+function lateMs(cluster: SimulatedCluster): number {
+  return cluster.random.chance(LATE_PERCENT) ? cluster.random.below(SHORT_MS) : stallMs(cluster);
 }
 
 function stopNode(cluster: SimulatedCluster, place: number, how: 'stopped' | 'suspended'): void {

@@ -130,6 +130,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: a node', (version) => {
     await isolate();
     await journals.join('other');
     proxy.accept();
+    // Until the other one renews its lease, it may have been lost, too.
+    await expect.poll(() => keeper.problem).toContain('is used by another runtime');
+    await journals.number(`UPDATE svc.node SET renewals = renewals + 1 RETURNING 1`);
     const lost = await keeper.lost;
     expect(lost.code).toBe('SVC_JOURNAL_UNAVAILABLE');
     expect(lost.message).toContain('has taken over');
