@@ -15,7 +15,7 @@ interface Asked {
   readonly next: number;
 }
 
-/** Returns the last number of an entity, as a statement sees it. `reached`: a number that it has; 0 for none. */
+/** Returns the last number of an entity, as a statement sees it; 0: it has no records. */
 function lastSeq(run: StatementRun, component: unknown, id: unknown): number {
   const { entities } = run.tables;
   let last = 0;

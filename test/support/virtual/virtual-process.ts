@@ -53,11 +53,6 @@ export class VirtualProcess {
     return CURRENT.getStore();
   }
 
-  /** Calls a function outside of all processes. */
-  static outside<T>(call: () => T): T {
-    return CURRENT.exit(call);
-  }
-
   get isDead(): boolean {
     return this.#isDead;
   }
