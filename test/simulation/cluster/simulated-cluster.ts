@@ -47,6 +47,8 @@ export class SimulatedCluster {
   readonly watch = new JournalWatch();
   /** The process of the simulation itself, with right clocks. */
   readonly outside: VirtualProcess;
+  /** So many of a hundred statements come late. */
+  latePercent = 0;
   readonly #complaints: string[] = [];
   /** The nodes that run, or start, by their places. */
   readonly #nodes: (SimulatedNode | undefined)[];

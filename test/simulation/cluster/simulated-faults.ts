@@ -16,6 +16,9 @@ const SLOW_MS = 800;
 const CALM_SLOW_MS = 20;
 /** So many of a hundred statements come late. */
 const LATE_PERCENT = 4;
+/** So many come late for so many milliseconds while a node is replaced. */
+const OFTEN_LATE_PERCENT = 25;
+const OFTEN_LATE_MS = 1_500;
 /** Wall clocks are set by at most so much, in milliseconds. */
 const SET_MS = 3_600_000;
 
@@ -24,7 +27,8 @@ type Fault = (cluster: SimulatedCluster, place: number) => void;
 /** Faults, each with how often it is drawn, compared with the others. */
 const FAULTS: readonly (readonly [weight: number, name: string, fault: Fault])[] = [
   [4, 'is killed', (cluster, place) => cluster.kill(place, duration(cluster))],
-  [8, 'is replaced', (cluster, place) => cluster.replace(place)],
+  [5, 'is replaced', (cluster, place) => cluster.replace(place)],
+  [4, 'is replaced while statements are late', replaceLate],
   [4, 'is stopped', (cluster, place) => stopNode(cluster, place, 'stopped')],
   [3, 'is suspended', (cluster, place) => stopNode(cluster, place, 'suspended')],
   [5, 'is cut off from the database', (cluster, place) => cut(cluster, node(place), DATABASE)],
@@ -47,6 +51,7 @@ export async function faultsFor(cluster: SimulatedCluster, ms: number): Promise<
   const { random, time } = cluster;
   const untilMs = time.nowMs + ms;
   cluster.database.stallMs = () => stallMs(cluster);
+  cluster.latePercent = LATE_PERCENT;
   cluster.database.lateMs = () => lateMs(cluster);
   while (time.nowMs < untilMs) {
     await cluster.pause(random.below(random.chance(50) ? SHORT_MS : PAUSE_MS));
@@ -105,7 +110,18 @@ function stallMs({ random }: SimulatedCluster): number {
 
 /** A statement comes late more often: until it is carried out, nothing that it does is locked. */
 function lateMs(cluster: SimulatedCluster): number {
-  return cluster.random.chance(LATE_PERCENT) ? cluster.random.below(SHORT_MS) : stallMs(cluster);
+  return cluster.random.chance(cluster.latePercent)
+    ? cluster.random.below(SHORT_MS)
+    : stallMs(cluster);
+}
+
+/** Connections are lost while slices are handed over, with appends under way that are carried out later. */
+function replaceLate(cluster: SimulatedCluster, place: number): void {
+  cluster.latePercent = OFTEN_LATE_PERCENT;
+  cluster.outside.timer(OFTEN_LATE_MS, () => {
+    cluster.latePercent = LATE_PERCENT;
+  });
+  cluster.replace(place);
 }
 
 function stopNode(cluster: SimulatedCluster, place: number, how: 'stopped' | 'suspended'): void {

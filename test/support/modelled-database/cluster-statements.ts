@@ -25,7 +25,7 @@ function deadBeforeMs(run: StatementRun, text: string): number {
 
 /** Returns by how much a statement raises the epoch of a slice. */
 function raisedBy(text: string): number {
-  const [, sign = '+', by = '0'] = /epoch = s\.epoch(?: ([+-]) (\d))?/.exec(text)!;
+  const [, sign = '+', by = '0'] = /SET (?:owner = \S+ )?epoch = s\.epoch(?: ([+-]) (\d))?/.exec(text)!;
   return Number(sign + by);
 }
 
