@@ -5,8 +5,8 @@ import type { Position, Positions } from '../engine/needs/feed.ts';
 import type { EndpointResponse, HeaderList } from '@svc/model/endpoint';
 
 /**
- * Header of a response: everything that its handler has stored, or has read of entities, is before this position, and so is what its
- * request named.
+ * Header of a response: everything that its handler's calls of entities have stored or answered is before this position, and so is
+ * what its request named, unless every query finds that without a position.
  */
 export const POSITION_FIELD = 'svc-position';
 /** Header of a request: the queries of its handler have to see everything before this position. */

@@ -49,11 +49,14 @@ export class RequestFinds {
     return this.#after !== undefined && !this.#views.haveReached(this.#after);
   }
 
-  /** The position after everything that the handler has stored or read of entities, and that the request names. */
+  /**
+   * The position after everything that the handler's calls of entities have stored or answered, and that the request names. What all
+   * queries have anyway is not named again, so that a caller who passes its position on keeps a short one.
+   */
   get position(): Position {
     const { positions } = this.#views;
     if (this.#called.length > CALLED_MAX) return positions.end();
-    return positions.endOf(this.#called, this.#after ?? positions.start);
+    return positions.endOf(this.#called, this.mustWait ? this.#after! : positions.start);
   }
 
   /** Notes a call that the handler is about to make. Returns whether the call may store events. */

@@ -118,6 +118,13 @@ describe('the position of a response', () => {
     expect(queried.positions.hasReached(finds.position, at('o2', 3))).toBe(false);
   });
 
+  test('does not name what all queries have', () => {
+    const queried = { ...sliced({ o1: 3, o2: 4 }), haveReached: () => true };
+    const finds = new RequestFinds(queried, at('o2', 2));
+    finds.note(ENTITY, 'place');
+    expect(finds.position).toBe(at('o1', 3));
+  });
+
   test('names all entities if the handler has called too many', () => {
     const queried = sliced({ o1: 3, o2: 4 });
     const finds = new RequestFinds(queried, undefined);
