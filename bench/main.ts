@@ -115,6 +115,7 @@ const LETTERS = [
   'eb',
   'ed',
   'ee',
+  'ef',
 ];
 const { values } = parseArgs({
   options: {
@@ -195,7 +196,7 @@ for (const [letters, measure] of [
     () => measureProcess(wanted, pace, entities),
   ],
   [['ec'], () => measureRemoteKeys(pace)],
-  [['ea', 'eb', 'ed', 'ee'], () => measurePostgres(wanted, pace)],
+  [['ea', 'eb', 'ed', 'ee', 'ef'], () => measurePostgres(wanted, pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

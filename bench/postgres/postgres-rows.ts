@@ -1,4 +1,4 @@
-// Measurements (ea), (eb), (ed) and (ee): the journal in PostgreSQL, on a server of the benchmark's own that writes through to the disk.
+// Measurements (ea), (eb), (ed), (ee) and (ef): the journal in PostgreSQL, on a server of the benchmark's own that writes through to the disk.
 import { availableParallelism } from 'node:os';
 import { TIMER_LIMITS_DEFAULT } from '@svc/model/timer-limits';
 import { attachJournal, leasesOf } from '../../host/storage/journal-connection.ts';
@@ -17,8 +17,9 @@ import type { Measurement, Pace } from '../report.ts';
 import { AppendLoop } from './append-loop.ts';
 import { DelayingProxy } from './delaying-proxy.ts';
 import { measureNodeCost } from './node-cost-row.ts';
+import { measureNodeQueries } from './node-query-row.ts';
 
-const LETTERS = ['ea', 'eb', 'ed', 'ee'];
+const LETTERS = ['ea', 'eb', 'ed', 'ee', 'ef'];
 const DELAY_MS = 2;
 const CONFIGURATION = {
   // The defaults of PostgreSQL, which a server for tests has less of.
@@ -46,6 +47,7 @@ export async function measurePostgres(
       ...(wanted.has('eb') ? [await measureFence(server, pace)] : []),
       ...(wanted.has('ed') ? [await measureKeys(server, pace)] : []),
       ...(wanted.has('ee') ? [await measureNodeCost(server, pace)] : []),
+      ...(wanted.has('ef') ? [await measureNodeQueries(server, pace)] : []),
     ];
   } finally {
     await server.stop();

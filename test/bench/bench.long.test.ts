@@ -12,13 +12,13 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'bench', 'main.ts');
 const LETTERS =
-  'a,b,b1,c,a2,a3,d,e,f,g,h,i,i2,j,j2,k,l,m,n,n2,o,p,v,w,w2,q,q2,r,s,t,t2,u,x,y,y2,y3,y4,z,za,zb,zc,aa,ab,ac,ad,ae,af,ag,ag2,ba,bb,bc,bd,bd2,bd3,be,ca,cb,cc,cd,da,da2,db,db2,dc,dc2,dd,dd2,de,df,ec,ea,eb,ed,ee'.split(
+  'a,b,b1,c,a2,a3,d,e,f,g,h,i,i2,j,j2,k,l,m,n,n2,o,p,v,w,w2,q,q2,r,s,t,t2,u,x,y,y2,y3,y4,z,za,zb,zc,aa,ab,ac,ad,ae,af,ag,ag2,ba,bb,bc,bd,bd2,bd3,be,ca,cb,cc,cd,da,da2,db,db2,dc,dc2,dd,dd2,de,df,ec,ea,eb,ed,ee,ef'.split(
     ',',
   );
 /** Rows that are left out, with a reason that is printed, where no Python can serve the cart. */
 const PYTHON_LETTERS = new Set(['da2', 'db2', 'dc2', 'dd2']);
 /** Rows that are left out, with a reason that is printed, where there is no PostgreSQL. */
-const POSTGRES_LETTERS = new Set(['ea', 'eb', 'ed', 'ee']);
+const POSTGRES_LETTERS = new Set(['ea', 'eb', 'ed', 'ee', 'ef']);
 /** Rows whose figure may be 0 or less in a trial. */
 const BELOW_LEAST: Readonly<Record<string, number>> = {
   // In half a second, an idle control plane may use no processor time that the system counts.
