@@ -47,6 +47,8 @@ export class SimulatedCluster {
   readonly watch = new JournalWatch();
   /** The process of the simulation itself, with right clocks. */
   readonly outside: VirtualProcess;
+  /** Whether wall clocks are set in this history; otherwise machines are suspended. */
+  readonly setsClocks: boolean;
   /** So many of a hundred statements come late. */
   latePercent = 0;
   readonly #complaints: string[] = [];
@@ -62,6 +64,7 @@ export class SimulatedCluster {
     this.#isCalm = isCalm;
     const random = new Random(seed);
     this.random = random;
+    this.setsClocks = random.chance(50);
     this.network = new VirtualNetwork(random);
     this.outside = new VirtualProcess('callers', this.time, random, { rate: 1, aheadMs: 0 });
     this.network.add(this.outside);

@@ -30,7 +30,7 @@ const FAULTS: readonly (readonly [weight: number, name: string, fault: Fault])[]
   [5, 'is replaced', (cluster, place) => cluster.replace(place)],
   [4, 'is replaced while statements are late', replaceLate],
   [4, 'is stopped', (cluster, place) => stopNode(cluster, place, 'stopped')],
-  [3, 'is suspended', (cluster, place) => stopNode(cluster, place, 'suspended')],
+  [3, 'is suspended, or stopped', suspendOrStop],
   [5, 'is cut off from the database', (cluster, place) => cut(cluster, node(place), DATABASE)],
   [
     4,
@@ -42,7 +42,7 @@ const FAULTS: readonly (readonly [weight: number, name: string, fault: Fault])[]
   [2, 'sees the database end', (cluster) => endServer(cluster, 'again')],
   [2, 'sees the standby promoted', (cluster) => endServer(cluster, 'promoted')],
   [2, 'sees the database slow', slowServer],
-  [2, 'has its clock set', setClock],
+  [2, 'has its clock set, or not', setClock],
 ];
 const WEIGHT = FAULTS.reduce((sum, [weight]) => sum + weight, 0);
 
@@ -131,6 +131,14 @@ function stopNode(cluster: SimulatedCluster, place: number, how: 'stopped' | 'su
   cluster.outside.timer(duration(cluster), () => process.resume());
 }
 
+/**
+ * A machine whose monotonic clock stops, and whose wall clock is set back meanwhile, cannot know for how long it was away. So a history has
+ * either the one or the other.
+ */
+function suspendOrStop(cluster: SimulatedCluster, place: number): void {
+  stopNode(cluster, place, cluster.setsClocks ? 'stopped' : 'suspended');
+}
+
 function cut(cluster: SimulatedCluster, one: string, other: string): void {
   const { random, network, outside } = cluster;
   const directions = random.pick([
@@ -174,5 +182,6 @@ function slowServer(cluster: SimulatedCluster): void {
 }
 
 function setClock(cluster: SimulatedCluster, place: number): void {
-  cluster.at(place)?.process.setWall(cluster.random.below(2 * SET_MS) - SET_MS);
+  if (cluster.setsClocks)
+    cluster.at(place)?.process.setWall(cluster.random.below(2 * SET_MS) - SET_MS);
 }
