@@ -12,6 +12,7 @@ import { NOBODY, type NodeAddress } from '../../cluster-nodes.ts';
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Row, Statement } from '../database-session.ts';
 import { changeCluster } from './cluster-transaction.ts';
+import { MetLeases } from './met-leases.ts';
 import { LEASE_SQL } from './node-lease.ts';
 import { type AdmitModule, NodeModules, NotCompared, notRemoved } from './node-modules.ts';
 
@@ -49,7 +50,7 @@ const REMOVE_DEAD: Statement = {
 /** A node beside which this one cannot join, because one of the two shares the journal with nobody. */
 const HINDRANCE: Statement = {
   text: `SELECT n.machine, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8,
-      n.number || '/' || n.renewals
+      n.number, n.renewals
     FROM svc.node n WHERE n.is_exclusive OR $1
     ORDER BY n.lease_until DESC LIMIT 1`,
 };
@@ -124,6 +125,8 @@ export class NodeMembership {
   readonly #node: NodeIdentity;
   readonly #shown: string;
   readonly #modules: NodeModules;
+  /** The leases that have kept this node out since it tries to join. */
+  readonly #met = new MetLeases();
   #number = NOBODY;
   #renewals = 0;
   /** The number of renewals since then that may have been carried out. */
@@ -133,14 +136,17 @@ export class NodeMembership {
   #address: NodeAddress | undefined;
   #control: string | undefined;
   #obstacle: SvcError | undefined;
-  /** The lease that has kept this node out first: the number of its node, and that of its renewals. */
-  #metLease: string | undefined;
 
   /** `shown`: name of the database in messages. */
   constructor(node: NodeIdentity, shown: string) {
     this.#node = node;
     this.#shown = shown;
-    this.#modules = new NodeModules(node.fingerprint, node.admit, shown);
+    this.#modules = new NodeModules({
+      own: node.fingerprint,
+      admit: node.admit,
+      met: this.#met,
+      shown,
+    });
   }
 
   get isExclusive(): boolean {
@@ -166,11 +172,14 @@ export class NodeMembership {
     try {
       number = await this.#joinCompared(session);
     } catch (error) {
-      this.#mayHaveJoined ||= error instanceof DatabaseFailure && error.outcome === 'unknown';
+      if (error instanceof DatabaseFailure) this.#mayHaveJoined ||= error.outcome === 'unknown';
+      else this.#met.forget();
       throw error;
     }
-    if (number !== undefined) this.#metLease = undefined;
-    if (number !== undefined) [this.#number, this.#renewals, this.#unsureRenewals] = [number, 0, 0];
+    if (number !== undefined) {
+      this.#met.forget();
+      [this.#number, this.#renewals, this.#unsureRenewals] = [number, 0, 0];
+    }
     this.#mayHaveJoined = false;
     return number;
   }
@@ -293,17 +302,16 @@ export class NodeMembership {
   }
 
   /** Returns the error of a node that may have been lost, which passes by itself, and throws that of one that has renewed its lease. */
-  #inUse([machine, leftMs, lease]: Row): SvcError {
+  #inUse([machine, leftMs, number, renewals]: Row): SvcError {
     if ((leftMs as number) <= 0) return notRemoved(String(machine), this.#shown);
     const inUse = new SvcError(
       'SVC_DATA_IN_USE',
       `The journal in ${this.#shown} is used by another runtime, on ${printable(String(machine))}, whose lease has ${String(leftMs)} ms ` +
         'left. Stop it, or start this one as its standby.',
     );
-    this.#metLease ??= String(lease);
-    if (this.#metLease === lease) return inUse;
-    this.#metLease = undefined;
-    throw inUse;
+    if (this.#met.isRenewed({ number: number as number, renewals: renewals as number }))
+      throw inUse;
+    return inUse;
   }
 }
 

@@ -229,6 +229,24 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: a node', (version) => {
     }
   });
 
+  test('that shares with nobody waits for lost ones, whichever lease ends last, and is refused once one of them has renewed', async () => {
+    await journals.database.sql(
+      `INSERT INTO svc.node (uid, status, lease_until, is_exclusive, machine, version, fingerprint)
+        SELECT 'lost-' || i, 'up', clock_timestamp() + interval '1 minute' * i, false, 'lost', '1', 'test'
+        FROM generate_series(1, 2) i`,
+    );
+    const session = await journals.session();
+    expect(await membership.join(session)).toBeUndefined();
+    // A server was promoted, and all leases begin again.
+    const last = `UPDATE svc.node SET lease_until = clock_timestamp() + interval '3 minutes'`;
+    await journals.database.sql(`${last} WHERE uid = 'lost-1'`);
+    expect(await membership.join(session)).toBeUndefined();
+    expect(membership.obstacle?.code).toBe('SVC_DATA_IN_USE');
+    await journals.database.sql(`${last}, renewals = renewals + 1 WHERE uid = 'lost-2'`);
+    await expect(membership.join(session)).rejects.toMatchObject({ code: 'SVC_DATA_IN_USE' });
+    await session.close();
+  });
+
   test('joins although a transaction of a dead node has not ended, and an exclusive one says so', async () => {
     const settling = await journals.session();
     await settling.query({ text: 'BEGIN' });

@@ -1,9 +1,13 @@
 // Nodes with two modules: who may join beside whom, and what is decided by the newest module.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import type { RunningModule } from '../../../../../host/storage/cluster-nodes.ts';
 import type { ServiceSchedule } from '../../../../../host/storage/timer-administration.ts';
 import { type JournalNode, JournalNodes } from '../../../../support/postgres/journal-nodes.ts';
 import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
+
+/** Shortens the leases of lost nodes, for which the test would wait longer otherwise. */
+const ENDS_SOON = `UPDATE svc.node SET lease_until = clock_timestamp() + interval '1 second'`;
 
 describe('nodes with two modules', () => {
   let nodes: JournalNodes;
@@ -23,7 +27,8 @@ describe('nodes with two modules', () => {
     const admit = ({ fingerprint: running, descriptor, machine }: RunningModule): void => {
       expect([descriptor, machine]).toEqual([`{"of":"${running}"}`, expect.any(String)]);
       compared.push(`${fingerprint} beside ${running}`);
-      if (refuses.includes(running)) throw new Error(`not beside ${running}`);
+      if (refuses.includes(running))
+        throw new SvcError('SVC_UPGRADE_UNSAFE', `not beside ${running}`);
     };
     const node = await nodes.start({ fingerprint, admit });
     await note(node, fingerprint);
@@ -129,6 +134,24 @@ describe('nodes with two modules', () => {
     await start('b', 'a');
     expect(compared).toEqual([]);
     expect(await one('SELECT takeover_from <= clock_timestamp() FROM svc.cluster')).toBe(true);
+  });
+
+  test('a node waits for the end of lost ones beside which it does not run, whose leases have not ended', async () => {
+    const lost = [await start('a'), await start('b')];
+    for (const node of lost) await node.kill();
+    await nodes.database.sql(ENDS_SOON);
+    await start('c', 'a', 'b');
+    expect(compared).toEqual(['b beside a']);
+    await expect.poll(() => one('SELECT count(*)::int FROM svc.node')).toBe(1);
+  });
+
+  test('a node waits for the end of a lost one that it does not fit, whose lease has not ended', async () => {
+    const lost = await start('a');
+    await lost.kill();
+    await nodes.database.sql(ENDS_SOON);
+    await start('b', 'a');
+    expect(compared).toEqual(['b beside a']);
+    expect(await one('SELECT count(*)::int FROM svc.node')).toBe(1);
   });
 
   test('a node waits until the module of one that has just joined is noted', async () => {
