@@ -1,7 +1,9 @@
-// ServiceDatabase makes the database of one service on a server: a role and a database of the same name, which nobody else may use.
+// ServiceDatabase makes the database of one service on a server: a role and a database of the same name. Only that role,
+// the role that made them, and superusers may connect to the database. The server decides what else the role may connect to (pg_hba.conf).
 //
 // Invariants
 // - No statement holds the password: the server gets a verifier of it, so that no log of the server has it either.
+// - Nobody can connect to a new database before the rights of all roles to it are revoked.
 // - Making the database of a name again keeps what is in it, and gives its role another password.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { connectDatabase } from './connect-database.ts';
@@ -56,11 +58,12 @@ async function make(session: DatabaseSession, name: string, verifier: string): P
     // Whoever is no superuser may give a database to a role of which it is a member.
     await session.query({ text: `GRANT ${role} TO CURRENT_USER` });
     await session.query({
-      text: `CREATE DATABASE ${role} OWNER ${role} ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+      text: `CREATE DATABASE ${role} OWNER ${role} ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0 ALLOW_CONNECTIONS false`,
     });
   }
-  // Every role may connect to a new database.
+  // Every role has rights to a new database, which therefore accepts no connections until these are revoked.
   await session.query({ text: `REVOKE ALL ON DATABASE ${role} FROM PUBLIC` });
+  await session.query({ text: `ALTER DATABASE ${role} ALLOW_CONNECTIONS true` });
 }
 
 /** Returns what the server stores of a password for SCRAM (RFC 5803). */

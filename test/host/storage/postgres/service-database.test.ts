@@ -1,4 +1,6 @@
 // Databases that are made for services: each role reaches its own alone, and making one again keeps its data.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { Client } from 'pg';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { connectDatabase } from '../../../../host/storage/postgres/connect-database.ts';
@@ -43,6 +45,39 @@ test('the role of a service reaches no other database, makes none, and makes no 
   const client = await connected(one);
   for (const statement of ['CREATE DATABASE mine', 'CREATE ROLE mine', 'SET ROLE bank_vault_2'])
     await expect(client.query(statement)).rejects.toMatchObject({ code: '42501' });
+});
+
+/** Returns the port of a proxy of the server, which resets a connection instead of sending a statement that contains the text. */
+async function proxyWithout(text: string): Promise<number> {
+  const proxy = createServer((client) => {
+    const upstream = connect({ host: '127.0.0.1', port: server.port });
+    for (const end of [client, upstream]) end.on('error', () => undefined);
+    upstream.pipe(client);
+    client.on('data', (sent) => {
+      if (!sent.includes(text)) return void upstream.write(sent);
+      client.resetAndDestroy();
+      upstream.destroy();
+    });
+    client.on('close', () => upstream.destroy());
+  });
+  onTestFinished(() => void proxy.close());
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  return (proxy.address() as AddressInfo).port;
+}
+
+test('nobody connects to a database that is not finished, and the next attempt finishes it', async () => {
+  const other = await makeServiceDatabase(maker(), 'bank_vault_6');
+  const cut = new URL(server.url('postgres', 'maker', 'making'));
+  cut.port = String(await proxyWithout('REVOKE'));
+  await expect(makeServiceDatabase(sourceOf(cut.href), 'shop_cart_6')).rejects.toMatchObject({
+    code: 'SVC_JOURNAL_UNAVAILABLE',
+  });
+  const early = new URL(other);
+  early.pathname = '/shop_cart_6';
+  await expect(connected(early.href)).rejects.toThrow(/not currently accepting connections/);
+  const url = await makeServiceDatabase(maker(), 'shop_cart_6');
+  await expect(connected(early.href)).rejects.toThrow(/permission denied for database/);
+  await (await connected(url)).query('CREATE TABLE kept ()');
 });
 
 test('making a database again keeps what is in it, and the former password is of no use', async () => {
