@@ -5,7 +5,7 @@
 // D1  A journal stays where it is. A service that has data in a folder gets no database, and one that got a database keeps it, also
 //     over a deletion.
 // D2  A file with a URL is complete, and only the user of this process may read it.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   writeSync,
 } from 'node:fs';
@@ -39,7 +40,10 @@ export interface Journals {
 export interface ServiceDatabasesOptions {
   /** Folder below which services have their data: `<project>/<service>`. */
   readonly dataFolder: string;
-  /** Folder of the files with the URLs of databases that were made: `<project>/<service>.url`. */
+  /**
+   * Folder of the files with the URLs of databases that were made: `<project>/<service>.url`. The file `installation.id` tells this installation from
+   * others that make databases on the same server.
+   */
   readonly urlsFolder: string;
   /** Folder of the operator with the secrets of each project: `<project>/<name of the secret>`. */
   readonly secretsFolder: string;
@@ -47,7 +51,7 @@ export interface ServiceDatabasesOptions {
   readonly serverFile: string | undefined;
   readonly log: Log;
   /** Makes a database and returns its URL. Default: makeServiceDatabase of the runtime. */
-  readonly make?: (serverFile: string, name: string) => Promise<string>;
+  readonly make?: (serverFile: string, name: string, installation: string) => Promise<string>;
 }
 
 /** Whether nodes with different modules may share a database. Until then, all nodes end before those with another module start. */
@@ -101,7 +105,7 @@ export class ServiceDatabases implements Journals {
     if (file === undefined || descriptor.database !== undefined || existsSync(file)) return;
     try {
       if (serverFile === undefined) throw new Error(`the file ${file} is gone`);
-      writeUrl(file, await make(serverFile, databaseName(key)));
+      writePrivate(file, await make(serverFile, databaseName(key), this.#installation()));
     } catch (error) {
       log({
         level: 'error',
@@ -115,6 +119,13 @@ export class ServiceDatabases implements Journals {
       );
     }
   }
+
+  /** Returns the ID of this installation, which is on disk before a server has it. */
+  #installation(): string {
+    const file = join(this.#options.urlsFolder, 'installation.id');
+    if (!existsSync(file)) writePrivate(file, randomUUID());
+    return readFileSync(file, 'utf8').trim();
+  }
 }
 
 /** Returns the name of the database of a service, and of its role. No other service has the same. */
@@ -124,18 +135,18 @@ export function databaseName({ project, service }: ServiceKey): string {
   return [...words, hash.slice(0, HASH_PART)].join('_');
 }
 
-async function madeByRuntime(path: string, name: string): Promise<string> {
+async function madeByRuntime(path: string, name: string, installation: string): Promise<string> {
   // Most installations have no such server, and do not load its client.
   const { makeServiceDatabase } = await import('@svc/host/service-database');
-  return await makeServiceDatabase({ kind: 'file', path }, name);
+  return await makeServiceDatabase({ kind: 'file', path }, name, installation);
 }
 
-function writeUrl(path: string, url: string): void {
+function writePrivate(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const unfinished = `${path}.new`;
   const file = openSync(unfinished, 'w', 0o600);
   try {
-    writeSync(file, `${url}\n`);
+    writeSync(file, `${text}\n`);
     fsyncSync(file);
   } finally {
     closeSync(file);

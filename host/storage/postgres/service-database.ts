@@ -4,8 +4,10 @@
 // Invariants
 // - No statement holds the password: the server gets a verifier of it, so that no log of the server has it either.
 // - Nobody can connect to a new database before the rights of all roles to it are revoked.
+// - The comment of the role names the installation that made it. No other installation gets the database, whatever their services are called.
 // - Making the database of a name again keeps what is in it, and gives its role another password.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { SvcError } from '@svc/kit/svc-error';
 import { connectDatabase } from './connect-database.ts';
 import { databaseError } from './database-errors.ts';
 import { DatabaseFailure } from './database-failure.ts';
@@ -15,6 +17,8 @@ import { type DatabaseUrl, shownHost } from './database-url.ts';
 
 /** PostgreSQL cuts longer names off, so that two of them could be one. */
 const NAME = /^[a-z][a-z0-9_]{0,62}$/;
+/** Becomes part of a statement, in which it is a literal. */
+const INSTALLATION = /^[a-z0-9-]{1,64}$/;
 const PASSWORD_BYTES = 32;
 const SALT_BYTES = 16;
 /** Iterations of the verifier, as PostgreSQL makes it by default. A random password needs no more. */
@@ -24,14 +28,21 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 
 /**
  * Makes role and database, and returns their URL, with the hosts of the server's URL. `server`: the URL of a role that may create roles and databases.
- * `name`: letters, digits and underscores, at most 63. Rejects with the errors of connectDatabase.
+ * `name`: letters, digits and underscores, at most 63. `installation`: letters, digits and hyphens, at most 64. Rejects with the errors of connectDatabase,
+ * and with SVC_DATABASE_UNUSABLE if another installation, or somebody else, has made a role or a database of this name.
  */
-export async function makeServiceDatabase(server: DatabaseSource, name: string): Promise<string> {
+export async function makeServiceDatabase(
+  server: DatabaseSource,
+  name: string,
+  installation: string,
+): Promise<string> {
   if (!NAME.test(name)) throw new TypeError(`${name} is no name of a database`);
+  if (!INSTALLATION.test(installation))
+    throw new TypeError(`${installation} names no installation`);
   const session = await connectDatabase(server, { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
   const password = randomBytes(PASSWORD_BYTES).toString('base64url');
   try {
-    await make(session, name, verifierOf(password));
+    await make(session, { name, installation }, verifierOf(password));
   } catch (error) {
     throw error instanceof DatabaseFailure ? databaseError(error, session.shown) : error;
   } finally {
@@ -40,20 +51,34 @@ export async function makeServiceDatabase(server: DatabaseSource, name: string):
   return urlOf(await readDatabaseUrl(server), name, password);
 }
 
-async function make(session: DatabaseSession, name: string, verifier: string): Promise<void> {
+interface Made {
+  readonly name: string;
+  readonly installation: string;
+}
+
+async function make(session: DatabaseSession, made: Made, verifier: string): Promise<void> {
+  const { name, installation } = made;
+  const owner = `svc installation ${installation}`;
   const known = await session.query(
     {
       text: `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1),
-        EXISTS (SELECT FROM pg_database WHERE datname = $1)`,
+        EXISTS (SELECT FROM pg_database WHERE datname = $1),
+        (SELECT shobj_description(oid, 'pg_authid') FROM pg_roles WHERE rolname = $1)`,
     },
     [name],
   );
-  const [hasRole, hasDatabase] = known[0]!;
+  const [hasRole, hasDatabase, comment] = known[0]!;
+  if ((hasRole === true || hasDatabase === true) && comment !== owner)
+    throw ofAnother(session, name, owner);
   const role = `"${name}"`;
   const rights = 'LOGIN NOCREATEDB NOCREATEROLE INHERIT';
+  // A role that has no comment would be somebody else's.
+  await session.query({ text: 'BEGIN' });
   await session.query({
     text: `${hasRole === true ? 'ALTER' : 'CREATE'} ROLE ${role} ${rights} PASSWORD '${verifier}'`,
   });
+  await session.query({ text: `COMMENT ON ROLE ${role} IS '${owner}'` });
+  await session.query({ text: 'COMMIT' });
   if (hasDatabase !== true) {
     // Whoever is no superuser may give a database to a role of which it is a member.
     await session.query({ text: `GRANT ${role} TO CURRENT_USER` });
@@ -64,6 +89,13 @@ async function make(session: DatabaseSession, name: string, verifier: string): P
   // Every role has rights to a new database, which therefore accepts no connections until these are revoked.
   await session.query({ text: `REVOKE ALL ON DATABASE ${role} FROM PUBLIC` });
   await session.query({ text: `ALTER DATABASE ${role} ALLOW_CONNECTIONS true` });
+}
+
+function ofAnother({ shown }: DatabaseSession, name: string, owner: string): SvcError {
+  return new SvcError(
+    'SVC_DATABASE_UNUSABLE',
+    `The role or the database ${name} at ${shown} was made by another installation, which may have a service of the same name, or by somebody else. Nothing was changed. Give this installation a server of its own. If it replaces the one that made the database, restore the folder databases of that one, or, as a superuser, execute COMMENT ON ROLE "${name}" IS '${owner}'.`,
+  );
 }
 
 /** Returns what the server stores of a password for SCRAM (RFC 5803). */

@@ -63,6 +63,24 @@ test('on a server each module gets a database once, whose URL its user alone may
   expect(later.urlFileOf(KEY, CART)).toBe(urlFile);
 });
 
+test('an installation has one ID, which another one does not have, and which is kept with its URLs', async () => {
+  const installations: string[] = [];
+  const make = (_server: string, name: string, installation: string) => {
+    installations.push(installation);
+    return Promise.resolve(name);
+  };
+  const folders = [temporaryFolder(), temporaryFolder()] as const;
+  for (const folder of [...folders, folders[0]]) {
+    const { databases } = databasesIn(folder, { serverFile: SERVER, make });
+    await databases.provide({ ...KEY, service: `cart-${installations.length}` }, CART);
+  }
+  expect(installations[2]).toBe(installations[0]);
+  expect(installations[1]).not.toBe(installations[0]);
+  expect(readFileSync(join(folders[0], 'databases/installation.id'), 'utf8')).toBe(
+    `${installations[0]}\n`,
+  );
+});
+
 test('a module with data in a folder keeps them there when the installation gets a server', async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'data/shop/cart'), { recursive: true });

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { connectDatabase } from '../../../../host/storage/postgres/connect-database.ts';
 import type { DatabaseSource } from '../../../../host/storage/postgres/database-source.ts';
-import { makeServiceDatabase } from '../../../../host/storage/postgres/service-database.ts';
+import { makeServiceDatabase as makeFor } from '../../../../host/storage/postgres/service-database.ts';
 import { freePorts } from '../../../support/free-ports.ts';
 import { urlFile } from '../../../support/postgres/fresh-database.ts';
 import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
@@ -19,6 +19,8 @@ beforeAll(async () => {
 
 const sourceOf = (url: string): DatabaseSource => urlFile(temporaryFolder(), 'url', url);
 const maker = (): DatabaseSource => sourceOf(server.url('postgres', 'maker', 'making'));
+
+const makeServiceDatabase = (source: DatabaseSource, name: string) => makeFor(source, name, 'one');
 
 async function connected(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
@@ -89,6 +91,21 @@ test('making a database again keeps what is in it, and the former password is of
   expect((await (await connected(again)).query('SELECT FROM kept')).rowCount).toBe(0);
 });
 
+test('another installation gets no database of a service of the same name, until the operator gives it the role', async () => {
+  const url = await makeFor(maker(), 'shop_cart_7', 'staging');
+  const refusal = { code: 'SVC_DATABASE_UNUSABLE', message: expect.stringMatching(/another inst/) };
+  await expect(makeFor(maker(), 'shop_cart_7', 'production')).rejects.toMatchObject(refusal);
+  // The password of the first one is as it was.
+  await (await connected(url)).query('CREATE TABLE kept ()');
+  await server.sql(`CREATE ROLE shop_cart_8 LOGIN`);
+  await server.sql(`CREATE DATABASE shop_cart_9`);
+  for (const name of ['shop_cart_8', 'shop_cart_9'])
+    await expect(makeFor(maker(), name, 'production')).rejects.toMatchObject(refusal);
+  await server.sql(`COMMENT ON ROLE shop_cart_7 IS 'svc installation production'`);
+  const taken = await makeFor(maker(), 'shop_cart_7', 'production');
+  expect((await (await connected(taken)).query('SELECT FROM kept')).rowCount).toBe(0);
+});
+
 test('a server that is away, and one whose role may make nothing, are refused with a code and without a secret', async () => {
   const [port] = await freePorts(1);
   const away = `postgresql://maker:Zq9Secret@127.0.0.1:${port}/postgres`;
@@ -107,4 +124,6 @@ test('a server that is away, and one whose role may make nothing, are refused wi
 test('a name that would have to be quoted, or that the server would cut off, is a mistake of the caller', async () => {
   for (const name of ['', 'a"b', 'Cart', '1cart', 'a'.repeat(64)])
     await expect(makeServiceDatabase(maker(), name)).rejects.toThrow(TypeError);
+  for (const installation of ['', "a'b", 'a'.repeat(65)])
+    await expect(makeFor(maker(), 'shop_cart_5', installation)).rejects.toThrow(TypeError);
 });
