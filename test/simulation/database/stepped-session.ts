@@ -96,8 +96,9 @@ function answerText({ text }: Statement, rows: readonly Row[]): string {
 function comparable(text: string, row: Row): unknown {
   if (text.includes('FROM pg_control_system()')) return ['a server'];
   if (text.startsWith('SELECT history')) return [row[0] !== '', row[1] !== 0];
-  if (text.startsWith('WITH renewed')) return [row[0], row[1], isPositive(row[2])];
-  if (text.startsWith('SELECT n.machine')) return [...row.slice(0, 3), isPositive(row[3])];
+  if (text.startsWith('WITH renewed')) return [...row.slice(0, 3), isPositive(row[3])];
+  if (text.startsWith('SELECT n.machine')) return withoutTime(row, 1);
+  if (text.startsWith('SELECT DISTINCT ON')) return withoutTime(row, 2);
   if (!text.startsWith('SELECT c.version')) return row;
   const [version, pauseMs, nodes, ...slices] = row as readonly [
     number,
@@ -112,6 +113,11 @@ function comparable(text: string, row: Row): unknown {
     ],
   );
   return [version, pauseMs !== 0, shown, ...slices.map(present)];
+}
+
+/** Returns the row with whether a time is left instead of how long. */
+function withoutTime(row: Row, column: number): readonly unknown[] {
+  return row.map((value, index) => (index === column ? isPositive(value) : value));
 }
 
 /** Returns the numbers that are not 0, each with its index. */

@@ -6,6 +6,8 @@ import type { ClusterRow, NodeRow, SliceRow } from './modelled-tables.ts';
 import type { KnownStatement, StatementRun } from './statement-run.ts';
 
 const ONLY = 'only';
+/** Changes of lanes by operators, of which there are none. */
+const WORK = 0;
 const ANY = (): boolean => true;
 
 type Slices = readonly number[];
@@ -25,7 +27,9 @@ function deadBeforeMs(run: StatementRun, text: string): number {
 
 /** Returns by how much a statement raises the epoch of a slice. */
 function raisedBy(text: string): number {
-  const [, sign = '+', by = '0'] = /SET (?:owner = \S+ )?epoch = s\.epoch(?: ([+-]) (\d))?/.exec(text)!;
+  const [, sign = '+', by = '0'] = /SET (?:owner = \S+ )?epoch = s\.epoch(?: ([+-]) (\d))?/.exec(
+    text,
+  )!;
   return Number(sign + by);
 }
 
@@ -82,6 +86,15 @@ async function changeSlices(
 
 function isAlive(run: StatementRun, node: NodeRow | undefined): boolean {
   return node !== undefined && node.leaseUntilMs > run.nowMs;
+}
+
+/** Returns the nodes, the one whose lease ends last before the others. */
+function latestFirst(run: StatementRun): readonly NodeRow[] {
+  return [...run.rows(run.tables.nodes)].toSorted((a, b) => b.leaseUntilMs - a.leaseUntilMs);
+}
+
+function leftMsOf(run: StatementRun, { leaseUntilMs }: NodeRow): number {
+  return Math.round(leaseUntilMs - run.nowMs);
 }
 
 function readCluster(run: StatementRun): readonly Row[] {
@@ -183,16 +196,22 @@ export const CLUSTER_STATEMENTS: readonly KnownStatement[] = [
     },
   ],
   [
-    'SELECT n.machine, n.fingerprint, n.is_exclusive',
-    (run, [isExclusive, fingerprint]) => {
-      const [found] = [...run.rows(run.tables.nodes)]
-        .filter(
-          (node) => node.isExclusive || isExclusive === true || node.fingerprint !== fingerprint,
-        )
-        .toSorted((a, b) => b.leaseUntilMs - a.leaseUntilMs);
+    'SELECT n.machine, (extract',
+    (run, [isExclusive]) => {
+      const [found] = latestFirst(run).filter((node) => node.isExclusive || isExclusive === true);
       if (found === undefined) return [];
-      const leftMs = Math.round(found.leaseUntilMs - run.nowMs);
-      return [[found.machine, found.fingerprint, found.isExclusive, leftMs]];
+      return [[found.machine, leftMsOf(run, found), found.number, found.renewals]];
+    },
+  ],
+  [
+    'SELECT DISTINCT ON (n.fingerprint)',
+    (run) => {
+      const found = new Map<string, NodeRow>();
+      for (const node of latestFirst(run)) found.getOrInsert(node.fingerprint, node);
+      return [...found.values()].map((node) => {
+        const { fingerprint, machine, number, renewals } = node;
+        return [fingerprint, machine, leftMsOf(run, node), number, renewals];
+      });
     },
   ],
   [
@@ -233,11 +252,26 @@ export const CLUSTER_STATEMENTS: readonly KnownStatement[] = [
         .filter((node) => node.number !== number)
         .map(({ leaseUntilMs }) => leaseUntilMs);
       const leftMs = ends.length === 0 ? null : Math.round(Math.min(...ends) - run.nowMs);
-      return [[renewed.renewals, run.read(run.tables.cluster, ONLY)!.version, leftMs]];
+      return [[renewed.renewals, run.read(run.tables.cluster, ONLY)!.version, WORK, leftMs]];
     },
   ],
   [
-    'WITH free AS (',
+    'WITH free AS (SELECT number FROM svc.node',
+    async (run, _values, text) => {
+      await run.step();
+      const numbers = [...run.rows(run.tables.nodes)].map(({ number }) => number);
+      for (const number of numbers.toSorted((a, b) => a - b)) {
+        const locked = run.lock(run.tables.nodes, number, ANY, true);
+        const row = locked instanceof Promise ? await locked : locked;
+        if (row === undefined) continue;
+        const leaseUntilMs = leaseEndMs(run, text);
+        run.transaction.write(run.tables.nodes, number, { ...row, leaseUntilMs });
+      }
+      return [];
+    },
+  ],
+  [
+    'WITH free AS (\n      SELECT s.slice',
     async (run, [self, slices], text) => {
       const node = run.read(run.tables.nodes, self as number);
       const mayTake = (): boolean => isAlive(run, node) && node!.status !== 'leaving';

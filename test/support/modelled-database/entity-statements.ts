@@ -249,13 +249,18 @@ export const ENTITY_STATEMENTS: readonly KnownStatement[] = [
     () => [],
   ],
   ['pg_total_relation_size', () => [[0]]],
-  ['SELECT EXISTS (SELECT FROM svc.timer)', () => [[false]]],
+  ['SELECT EXISTS (SELECT FROM svc.timer), work FROM svc.cluster', () => [[false, 0]]],
   [
     'INSERT INTO svc.module',
-    async (run, [fingerprint]) => {
+    async (run, [fingerprint, , , self]) => {
       await run.step();
-      const [last] = [...run.rows(run.tables.modules)].toSorted((a, b) => b.number - a.number);
-      if (last?.fingerprint === fingerprint) return [[last!.number]];
+      const modules = [...run.rows(run.tables.modules)].toSorted((a, b) => b.number - a.number);
+      const noted = modules.find((row) => row.fingerprint === fingerprint);
+      const runs = [...run.rows(run.tables.nodes)].some(
+        (node) =>
+          node.fingerprint === fingerprint && node.number !== self && node.leaseUntilMs > run.nowMs,
+      );
+      if (noted !== undefined && (runs || noted === modules[0])) return [[noted.number]];
       const number = run.needs.nextNumber('module');
       await run.insert(run.tables.modules, number, { number, fingerprint: fingerprint as string });
       return [[number]];
