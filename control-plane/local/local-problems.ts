@@ -71,6 +71,8 @@ export function problemsHere(
 /** Where the journal of a service is, as far as it decides what the service may declare. */
 export interface KnownJournals extends Pick<Journals, 'storageOf'> {
   hasFolder(key: ServiceKey): boolean;
+  hasMade(key: ServiceKey): boolean;
+  suppliedFrom(key: ServiceKey): string | undefined;
 }
 
 /** Returns what the place of the service's journal does not allow. */
@@ -79,15 +81,9 @@ export function journalProblems(
   descriptor: ServiceDescriptor,
   journals: KnownJournals,
 ): readonly Problem[] {
-  const { hosting, database, instances = 1 } = descriptor;
-  if (hosting === 'wasm' && database !== undefined && journals.hasFolder(key))
-    return [
-      {
-        path: '/database',
-        reason:
-          'is declared, and the journal of this service is in a folder of the installation: have its operator move the journal into the database, or apply the service under another name',
-      },
-    ];
+  const { hosting, instances = 1 } = descriptor;
+  const left = leftJournal(key, descriptor, journals);
+  if (left !== undefined) return [left];
   if (instances <= 1 || journals.storageOf(key, descriptor) !== 'folder') return [];
   const remedy =
     hosting === 'wasm'
@@ -99,6 +95,44 @@ export function journalProblems(
       reason: `is more than 1: a journal in a folder is for one instance at a time${remedy}`,
     },
   ];
+}
+
+/** Returns the problem of a descriptor with which the service would begin an empty journal, although it has one; undefined if it would not. */
+function leftJournal(
+  key: ServiceKey,
+  descriptor: ServiceDescriptor,
+  journals: KnownJournals,
+): Problem | undefined {
+  const { hosting, database } = descriptor;
+  // A web-hosted service has no journal, so it leaves the one of its name as it is.
+  if (hostingKind({ ...descriptor }) === 'web') return undefined;
+  const secret = journals.suppliedFrom(key);
+  const hasMade = journals.hasMade(key);
+  if (hosting !== 'wasm')
+    return hasMade || secret !== undefined
+      ? {
+          path: '/hosting',
+          reason: `is ${hosting}: the journal of this service is in a database, and this installation keeps only journals of modules there. Apply the service under another name`,
+        }
+      : undefined;
+  if (database === undefined)
+    return secret === undefined
+      ? undefined
+      : {
+          path: '/database',
+          reason: `is missing, and the journal of this service is in a database that was declared: declare it again (database.urlFrom: ${secret}), have the operator of this installation move the journal, or apply the service under another name`,
+        };
+  const storage = hasMade
+    ? 'a database that the installation made'
+    : journals.hasFolder(key)
+      ? 'a folder of the installation'
+      : undefined;
+  return storage === undefined
+    ? undefined
+    : {
+        path: '/database',
+        reason: `is declared, and the journal of this service is in ${storage}: have its operator move the journal into the declared database, or apply the service under another name`,
+      };
 }
 
 /** Returns what is installed, and what to do, if that does not run what needs the other version; undefined if it does. `also`: more of what to do. */

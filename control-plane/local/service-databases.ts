@@ -2,8 +2,8 @@
 // is made for it on the operator's server. URLs of databases are in files; neither records nor command lines hold one.
 //
 // Invariants
-// D1  A journal stays where it is. A service that has data in a folder gets no database, and one that got a database keeps it, also
-//     over a deletion.
+// D1  A journal stays where it is, also over a deletion. A service that has data in a folder gets no database, and one that got a database
+//     keeps it. Which services have had a database of their own is in files too, so that journalProblems refuses to leave one.
 // D2  A file with a URL is complete, and only the user of this process may read it.
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -41,8 +41,9 @@ export interface ServiceDatabasesOptions {
   /** Folder below which services have their data: `<project>/<service>`. */
   readonly dataFolder: string;
   /**
-   * Folder of the files with the URLs of databases that were made: `<project>/<service>.url`. The file `installation.id` tells this installation from
-   * others that make databases on the same server.
+   * Folder of the files with the URLs of databases that were made: `<project>/<service>.url`. For a service that declares its database,
+   * `<project>/<service>.supplied` has the name of the secret. The file `installation.id` distinguishes this
+   * installation from others that make databases on the same server.
    */
   readonly urlsFolder: string;
   /** Folder of the operator with the secrets of each project: `<project>/<name of the secret>`. */
@@ -79,9 +80,19 @@ export class ServiceDatabases implements Journals {
     const { urlsFolder, secretsFolder, serverFile } = this.#options;
     const { database } = descriptor;
     if (database !== undefined) return join(secretsFolder, key.project, database.urlFrom);
-    const made = join(urlsFolder, key.project, `${key.service}.url`);
-    const isMade = existsSync(made) || (serverFile !== undefined && !this.hasFolder(key));
-    return isMade ? made : undefined;
+    const isMade = this.hasMade(key) || (serverFile !== undefined && !this.hasFolder(key));
+    return isMade ? join(urlsFolder, key.project, `${key.service}.url`) : undefined;
+  }
+
+  /** Whether a database was made for the service. */
+  hasMade({ project, service }: ServiceKey): boolean {
+    return existsSync(join(this.#options.urlsFolder, project, `${service}.url`));
+  }
+
+  /** Returns the secret with the URL of the database that the service had when it was last started; undefined: it declared none. */
+  suppliedFrom(key: ServiceKey): string | undefined {
+    const file = this.#suppliedFile(key);
+    return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
   }
 
   /** Whether the service has, or had, its journal in a folder. */
@@ -102,7 +113,12 @@ export class ServiceDatabases implements Journals {
   async provide(key: ServiceKey, descriptor: ServiceDescriptor): Promise<void> {
     const { serverFile, log, make = madeByRuntime } = this.#options;
     const file = this.urlFileOf(key, descriptor);
-    if (file === undefined || descriptor.database !== undefined || existsSync(file)) return;
+    if (file === undefined) return;
+    if (descriptor.database !== undefined) {
+      this.#noteSupplied(key, descriptor.database.urlFrom, file);
+      return;
+    }
+    if (existsSync(file)) return;
     try {
       if (serverFile === undefined) throw new Error(`the file ${file} is gone`);
       writePrivate(file, await make(serverFile, databaseName(key), this.#installation()));
@@ -118,6 +134,16 @@ export class ServiceDatabases implements Journals {
         { cause: error },
       );
     }
+  }
+
+  /** Without a URL there is no journal yet, so the descriptor may still be corrected. */
+  #noteSupplied(key: ServiceKey, secret: string, urlFile: string): void {
+    if (existsSync(urlFile) && this.suppliedFrom(key) !== secret)
+      writePrivate(this.#suppliedFile(key), secret);
+  }
+
+  #suppliedFile({ project, service }: ServiceKey): string {
+    return join(this.#options.urlsFolder, project, `${service}.supplied`);
   }
 
   /** Returns the ID of this installation, which is on disk before a server has it. */

@@ -108,6 +108,8 @@ test('more than one instance needs a journal in a database, and a module that ha
         storageOf: (_key, { hosting, database }) =>
           hosting === 'wasm' && database !== undefined ? 'database' : 'folder',
         hasFolder: () => hasFolder,
+        hasMade: () => false,
+        suppliedFrom: () => undefined,
       },
     );
   const database = { urlFrom: 'cart-database' };

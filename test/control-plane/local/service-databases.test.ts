@@ -1,8 +1,9 @@
 // Where the journals of services are: what was decided once stays, and a URL is in a file for its user alone.
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ServiceDescriptor } from '../../../client/index.ts';
+import { journalProblems } from '../../../control-plane/local/local-problems.ts';
 import {
   databaseName,
   ServiceDatabases,
@@ -90,6 +91,37 @@ test('a module with data in a folder keeps them there when the installation gets
   expect(databases.storageOf(KEY, CART)).toBe('folder');
   await databases.provide(KEY, CART);
   expect(made).toEqual([]);
+});
+
+test('a descriptor that would leave a database behind, and begin an empty journal, is refused', async () => {
+  const folder = temporaryFolder();
+  const { databases, urlFile } = databasesIn(folder, { serverFile: SERVER });
+  const refused = (descriptor: ServiceDescriptor) => journalProblems(KEY, descriptor, databases);
+  for (const any of [CART, SUPPLIED, PROCESS, WEB]) expect(refused(any)).toEqual([]);
+
+  await databases.provide(KEY, CART);
+  expect(refused(CART)).toEqual([]);
+  expect(refused(SUPPLIED)).toMatchObject([
+    { path: '/database', reason: expect.stringContaining('a database that the installation made') },
+  ]);
+  expect(refused(PROCESS)).toMatchObject([{ path: '/hosting' }]);
+  expect(refused(WEB)).toEqual([]);
+
+  // The operator has moved the journal.
+  rmSync(urlFile);
+  await databases.provide(KEY, SUPPLIED);
+  expect(refused(CART)).toEqual([]);
+  mkdirSync(join(folder, 'secrets/shop'), { recursive: true });
+  writeFileSync(join(folder, 'secrets/shop/cart-database'), 'postgresql://cart@db/cart');
+  await databases.provide(KEY, SUPPLIED);
+  expect(refused(SUPPLIED)).toEqual([]);
+  expect(refused({ ...SUPPLIED, database: { urlFrom: 'other' } })).toEqual([]);
+  expect(refused(CART)).toMatchObject([
+    { path: '/database', reason: expect.stringContaining('database.urlFrom: cart-database') },
+  ]);
+  expect(refused(PROCESS)).toMatchObject([{ path: '/hosting' }]);
+  rmSync(join(dirname(urlFile), 'cart.supplied'));
+  expect(refused(CART)).toEqual([]);
 });
 
 test('a database that cannot be made is reported to the operator, and to members without what the server says', async () => {
