@@ -4,6 +4,7 @@ import { InstanceFolder } from './instance-folder.ts';
 import { phaseOf, type ProcessEnded, type ProcessPhase } from './instance-process.ts';
 import type { LocalMachine } from './local-machine.ts';
 import type { InstanceView } from './plan-types.ts';
+import { apartImageOf, type ServiceRecord } from './service-record.ts';
 
 export interface Found {
   readonly folder: InstanceFolder;
@@ -14,14 +15,19 @@ export interface Found {
   readonly end: ProcessEnded | undefined;
 }
 
-/** Returns the instances of the service, the oldest first. */
-export function lookAt(machine: LocalMachine, key: ServiceKey): readonly Found[] {
+/** Returns the instances of the service, the oldest first. `record`: what is known of its image; without it, all images count as those that run beside others. */
+export function lookAt(
+  machine: LocalMachine,
+  key: ServiceKey,
+  record?: ServiceRecord,
+): readonly Found[] {
+  const apart = record && apartImageOf(record);
   return InstanceFolder.readOf(machine.instancesFolder, key).map((folder) =>
-    foundIn(machine, folder),
+    foundIn(machine, folder, apart),
   );
 }
 
-function foundIn(machine: LocalMachine, folder: InstanceFolder): Found {
+function foundIn(machine: LocalMachine, folder: InstanceFolder, apart: string | undefined): Found {
   const { name, incarnation, generation, key, descriptor, imageRuntime, imageDigest } = folder.spec;
   const phase = phaseOf(folder, machine.clock);
   const note = machine.notes.of(name);
@@ -39,7 +45,7 @@ function foundIn(machine: LocalMachine, folder: InstanceFolder): Found {
       ...endOf(machine, folder, phase),
       isRefused:
         phase.kind === 'ended' && machine.refusalOf(key, descriptor, imageRuntime) !== undefined,
-      cohort: machine.journals.cohortOf(key, descriptor, imageDigest),
+      cohort: machine.journals.cohortOf(key, descriptor, imageDigest === apart),
     },
   };
 }

@@ -44,6 +44,16 @@ export function isFinalFailure(code: string | undefined): boolean {
   return code !== undefined && FINAL.has(code);
 }
 
+/**
+ * Returns whether an instance with a database has ended because it cannot join those that run `modules` other modules: they do not understand
+ * each other (SVC_UPGRADE_UNSAFE, which it reports for no other reason), or would be more than two.
+ */
+export function isRefusedBeside(code: string | undefined, modules: number): boolean {
+  return (
+    (code === 'SVC_UPGRADE_UNSAFE' && modules > 0) || (code === 'SVC_DATA_IN_USE' && modules > 1)
+  );
+}
+
 /** Returns the failure that the instance has reported, or how its process has ended and its last line of output. */
 export function endInWords({ folder, end }: Pick<Found, 'folder' | 'end'>): string {
   return withoutPaths(reasonOf({ folder, end }), folder);

@@ -26,7 +26,7 @@ export function replacingSteps(input: PlanInput): Plan {
     return { ...plan, steps: [...rivals.flatMap(endingSteps), ...plan.steps], isComplete: false };
   }
   if (input.failure !== undefined) return rivalsServe(input, mine, rivals);
-  return rivals.some(isLive) ? rivalsEnd(input, rivals) : starts(input, mine);
+  return rivals.some(isLive) ? rivalsEnd(input, mine, rivals) : starts(input, mine);
 }
 
 function partsOf({ instances, wanted }: PlanInput): {
@@ -56,7 +56,19 @@ const waiting = (steps: Plan['steps'] = [], lookAgainMs?: number): Plan => ({
   isComplete: false,
 });
 
-function rivalsEnd({ hold }: PlanInput, rivals: readonly InstanceView[]): Plan {
+/** Ends the instance once no request is sent to it. */
+function leavingSteps(one: InstanceView): Plan['steps'] {
+  return one.phase === 'unready' ? [{ kind: 'retire', name: one.name }] : endingSteps(one);
+}
+
+/** What has tried to run beside the rivals ends before they do, so that its failure is not taken for one without them. */
+function rivalsEnd(
+  { hold }: PlanInput,
+  mine: readonly InstanceView[],
+  rivals: readonly InstanceView[],
+): Plan {
+  const refused = mine.filter((one) => !isReady(one));
+  if (refused.length > 0) return waiting(refused.flatMap(leavingSteps));
   return waiting(hold === 'acknowledged' ? rivals.filter(isLive).flatMap(endingSteps) : []);
 }
 

@@ -120,7 +120,7 @@ export class ServiceController {
   }
 
   #look(): readonly Found[] {
-    return lookAt(this.#machine, this.key);
+    return lookAt(this.#machine, this.key, this.#record);
   }
 
   #store(record: ServiceRecord): void {
@@ -274,13 +274,13 @@ export class ServiceController {
       return { incarnation: '', generation: 0, instances: 0, hasDataFolder: false };
     const { key, incarnation, generation, instances, descriptor } = desired;
     const { journals } = this.#machine;
-    const { image } = this.#record;
+    const { image, isApart } = this.#record;
     return {
       incarnation,
       generation,
       instances,
       hasDataFolder: journals.storageOf(key, descriptor) === 'folder',
-      cohort: image && journals.cohortOf(key, descriptor, image.digest),
+      cohort: image && journals.cohortOf(key, descriptor, isApart === true),
     };
   }
 
@@ -356,6 +356,12 @@ export class ServiceController {
     if (failed !== undefined) this.#detail = failed.detail;
     const { isComplete, wasReady } = this.#record;
     if (isComplete || failureOf(this.#record) !== undefined || wanted.instances === 0) return;
+    if (failed?.isApart === true && !wasReady) {
+      // The plan is another one, and tries again.
+      if (this.#record.isApart !== true) this.#store({ ...this.#record, isApart: true });
+      this.#found = this.#look();
+      return;
+    }
     if (failed?.isFinal === true && !wasReady) {
       this.#store({ ...this.#record, failure: failed.detail });
       return;

@@ -29,10 +29,10 @@ export type JournalStorage = 'none' | 'folder' | 'database';
 export interface Journals {
   storageOf(key: ServiceKey, descriptor: ServiceDescriptor): JournalStorage;
   /**
-   * Returns a text that instances have in common that may run beside one another, by the digest of their image. Undefined: the
-   * service has no database.
+   * Returns a text that instances have in common that may run beside one another. `isApart`: whether their image does not run beside
+   * others. Undefined: the service has no database.
    */
-  cohortOf(key: ServiceKey, descriptor: ServiceDescriptor, digest: string): string | undefined;
+  cohortOf(key: ServiceKey, descriptor: ServiceDescriptor, isApart: boolean): string | undefined;
   /** Makes the database of the service unless there is one. Rejects with SVC_DATABASE_UNUSABLE, whose message has no path. */
   provide(key: ServiceKey, descriptor: ServiceDescriptor): Promise<void>;
 }
@@ -55,8 +55,6 @@ export interface ServiceDatabasesOptions {
   readonly make?: (serverFile: string, name: string, installation: string) => Promise<string>;
 }
 
-/** Whether nodes with different modules may share a database. Until then, all nodes end before those with another module start. */
-const RUNS_TWO_MODULES = false;
 /** Characters of the project and of the service in the name of a database, so that people recognise it. */
 const NAME_PART = 20;
 const HASH_PART = 16;
@@ -104,10 +102,9 @@ export class ServiceDatabases implements Journals {
     }
   }
 
-  cohortOf(key: ServiceKey, descriptor: ServiceDescriptor, digest: string): string | undefined {
+  cohortOf(key: ServiceKey, descriptor: ServiceDescriptor, isApart: boolean): string | undefined {
     const file = this.urlFileOf(key, descriptor);
-    if (file === undefined) return undefined;
-    return RUNS_TWO_MODULES ? file : `${file} ${digest}`;
+    return file !== undefined && isApart ? `${file} apart` : file;
   }
 
   async provide(key: ServiceKey, descriptor: ServiceDescriptor): Promise<void> {

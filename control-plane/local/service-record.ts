@@ -30,6 +30,8 @@ export interface ServiceRecord {
   /** When the rollout began, or last got on. */
   readonly progressAt: BootTime;
   readonly image?: ResolvedImage;
+  /** True once an instance of the image was refused because it cannot run beside those of other images. */
+  readonly isApart?: boolean;
   /** The image of an earlier generation, until that of the desired one was found. */
   readonly formerImage?: ResolvedImage;
   /** True once all desired instances were ready at the same time. */
@@ -107,9 +109,9 @@ export function recordAfter(
 
 /** A restart keeps the image of its apply. A further apply finds its own, which may be the same one. */
 function imagesAfter(
-  { desired: before, image, formerImage }: ServiceRecord,
+  { desired: before, image, isApart, formerImage }: ServiceRecord,
   desired: DesiredService | RemovedService,
-): Pick<ServiceRecord, 'image' | 'formerImage'> {
+): Pick<ServiceRecord, 'image' | 'isApart' | 'formerImage'> {
   if (before.kind === 'removed' || desired.kind === 'removed') return {};
   if (before.incarnation !== desired.incarnation) return {};
   // Generations may be counted again from a lower one, after a restore of an older backup.
@@ -117,9 +119,14 @@ function imagesAfter(
     desired.generation > before.generation &&
     desired.appliedGeneration === before.appliedGeneration &&
     desired.descriptor.image === before.descriptor.image;
-  if (isRestart && image !== undefined) return { image };
+  if (isRestart && image !== undefined) return { image, ...(isApart && { isApart }) };
   const former = image ?? formerImage;
   return former === undefined ? {} : { formerImage: former };
+}
+
+/** Returns the digest of the image that does not run beside others; undefined if that is not known of any. */
+export function apartImageOf({ isApart, image }: ServiceRecord): string | undefined {
+  return isApart === true ? image?.digest : undefined;
 }
 
 /** Returns why the generation has failed, for good or with this installation; undefined if it has not. */

@@ -6,11 +6,11 @@ import type { DesiredService, RemovedService } from '../orchestration/orchestrat
 import type { Found } from './found-instances.ts';
 import { isProcessHosted, isWebHosted } from './instance-commands.ts';
 import { InstanceFolder } from './instance-folder.ts';
-import { endInWords, isFinalFailure, startInWords } from './instance-end.ts';
+import { endInWords, isFinalFailure, isRefusedBeside, startInWords } from './instance-end.ts';
 import { InstanceSockets, removeCallSocket } from './instance-sockets.ts';
 import { killLeftOver, signalRun, startRun } from './instance-process.ts';
 import type { LocalMachine } from './local-machine.ts';
-import { isOf, type Step, type Wanted } from './plan-types.ts';
+import { isLive, isOf, type Step, type Wanted } from './plan-types.ts';
 import type { ServiceRoute } from './request-routes.ts';
 import type { ResolvedImage } from './service-record.ts';
 
@@ -18,6 +18,8 @@ export interface InstanceFailure {
   readonly detail: string;
   /** True: another start has the same end. */
   readonly isFinal: boolean;
+  /** True: it cannot run beside the instances of other images that run. */
+  readonly isApart?: boolean;
   /** True: it is said before the words of the rollout, and not after them. */
   readonly isFirst?: boolean;
 }
@@ -173,8 +175,14 @@ export class ServiceSteps {
         this.#machine.notes.of(ended.view.name).killedFor ??
         this.#outOfMemory(ended) ??
         endInWords(ended);
-      const isFinal = isFinalFailure(ended.end?.exit?.error);
-      return { detail: `${ended.view.name} has ended: ${why}`, isFinal };
+      const { error } = ended.end?.exit ?? {};
+      const images = found.filter(({ view }) => isLive(view)).map(imageOf);
+      const others = new Set(images).difference(new Set([imageOf(ended)]));
+      return {
+        detail: `${ended.view.name} has ended: ${why}`,
+        isFinal: isFinalFailure(error),
+        isApart: wanted.cohort !== undefined && isRefusedBeside(error, others.size),
+      };
     }
     const unready = found.find(({ view }) => view.phase === 'unready' && isWanted(view));
     if (unready === undefined) return this.#unstarted(found.filter(({ view }) => isWanted(view)));
@@ -248,6 +256,8 @@ export class ServiceSteps {
     startRun(folder, { ...enclosed, inherited }, counts, clock, this.#wake);
   }
 }
+
+const imageOf = ({ folder }: Found): string => folder.spec.imageDigest;
 
 function filesOf({ moduleFile, imageFolder, runtime }: ResolvedImage) {
   if (imageFolder !== undefined) return { imageFolder };

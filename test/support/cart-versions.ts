@@ -36,6 +36,11 @@ export class CartVersions {
     this.#replace('cart.ts', 'quantity: must be positive', 'quantity: must be at least 1');
   }
 
+  /** An item has no note from now on, so that this version and the former one write the input of a command in different ways. */
+  dropNote(): void {
+    this.#replace('cart.ts', '  @optional note: string = "";\n', '');
+  }
+
   /** The route that deletes a cart is not there from now on, which the check of an upgrade finds. */
   dropRemoval(): void {
     this.#replace('cart-endpoint.ts', REMOVE_ROUTE, '');

@@ -2,7 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { endInWords, startInWords } from '../../../control-plane/local/instance-end.ts';
+import {
+  endInWords,
+  isRefusedBeside,
+  startInWords,
+} from '../../../control-plane/local/instance-end.ts';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { CART } from './cart.ts';
@@ -36,6 +40,18 @@ test('a failure names no path of the machine', () => {
     "SVC_UPGRADE_UNSAFE: its module cannot take over what its data folder holds: see 'a file of this machine', and a file of this machine",
   );
 });
+
+test.each([
+  ['SVC_UPGRADE_UNSAFE', [false, true, true]],
+  ['SVC_DATA_IN_USE', [false, false, true]],
+  ['SVC_MANIFEST_UNREADABLE', [false, false, false]],
+  [undefined, [false, false, false]],
+] as const)(
+  '%s says that an instance is refused beside 0, 1, or 2 other modules: %j',
+  (code, refused) => {
+    expect([0, 1, 2].map((count) => isRefusedBeside(code, count))).toEqual(refused);
+  },
+);
 
 test('a database that is supplied is named by its secret, wherever the operator keeps it', () => {
   const folder = instanceOf(temporaryFolder(), '/modules/cart.wasm');

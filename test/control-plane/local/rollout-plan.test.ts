@@ -261,6 +261,15 @@ describe('the plan for a service whose instances must not run beside those of an
     ]);
   });
 
+  test('removes what was refused beside the others before these end', () => {
+    const refused = [...rivals(), ally('ended'), ally('starting', 'four'), ally('unready', 'five')];
+    expect(stepsOf({ wanted: next, instances: refused, hold: 'acknowledged' })).toEqual([
+      { kind: 'remove', name: 'three' },
+      { kind: 'stop', name: 'four' },
+      { kind: 'retire', name: 'five' },
+    ]);
+  });
+
   test('releases with the first that is ready, and removes the others', () => {
     const instances = [...rivals('ended'), ally('ready'), ally('starting', 'four')];
     expect(stepsOf({ wanted: next, instances, hold: 'acknowledged' })).toEqual([
@@ -306,6 +315,7 @@ describe.each([
   ['with a data folder', 'data-folder'],
   ['whose instances serve side by side', 'side-by-side'],
   ['whose instances do not run beside those of another cohort', 'cohorts'],
+  ['whose images may not fit together', 'images'],
 ] as const)('a machine with a service %s', (_, service) => {
   test('gets to what is desired, whatever crashes on the way, and never serves less than it should', () => {
     assert(

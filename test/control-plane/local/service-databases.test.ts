@@ -149,12 +149,13 @@ test('names of databases are names of PostgreSQL, and no two services have the s
   );
 });
 
-test('instances of another image, or with another database, are of another cohort', () => {
+test('instances of an image that runs apart, or with another database, are of another cohort', () => {
   const { databases } = databasesIn(temporaryFolder());
-  const of = (descriptor: ServiceDescriptor, digest = 'sha256:1') =>
-    databases.cohortOf(KEY, descriptor, digest);
+  const of = (descriptor: ServiceDescriptor, isApart = false) =>
+    databases.cohortOf(KEY, descriptor, isApart);
   expect(of(CART)).toBeUndefined();
+  expect(of(CART, true)).toBeUndefined();
   expect(of(SUPPLIED)).toBe(of({ ...SUPPLIED, instances: 3 }));
-  expect(of(SUPPLIED)).not.toBe(of(SUPPLIED, 'sha256:2'));
+  expect(of(SUPPLIED)).not.toBe(of(SUPPLIED, true));
   expect(of(SUPPLIED)).not.toBe(of({ ...SUPPLIED, database: { urlFrom: 'other' } }));
 });

@@ -1,6 +1,7 @@
 // What is stored of a service when something else is asked for: which image it keeps.
 import { expect, test } from 'vitest';
 import {
+  apartImageOf,
   recordAfter,
   recordOf,
   type ServiceRecord,
@@ -18,6 +19,15 @@ test('a restart keeps the image of its apply, and the next restart too', () => {
   expect(restarted).toMatchObject({ image: IMAGE, isComplete: false });
   const again = recordAfter(restarted, cart('cart:1', 5, { appliedGeneration: 3 }), NOW);
   expect(again.image).toEqual(IMAGE);
+});
+
+test('an image that runs apart does so after a restart, and is tried anew by an apply', () => {
+  const apart = { ...found, isApart: true };
+  expect(recordAfter(apart, cart('cart:1', 4, { appliedGeneration: 3 }), NOW).isApart).toBe(true);
+  expect(apartImageOf(apart)).toBe(IMAGE.digest);
+  const applied = recordAfter(apart, cart('cart:1', 4), NOW);
+  expect(applied.isApart).toBeUndefined();
+  expect(apartImageOf({ ...applied, image: IMAGE })).toBeUndefined();
 });
 
 test.each([

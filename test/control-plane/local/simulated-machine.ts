@@ -6,10 +6,21 @@ import { Random } from '../../support/random.ts';
 
 const RESTART_HOLD_MS = 2000;
 
-/** `cohorts`: instances serve side by side, but not beside those of another cohort. */
-export type SimulatedService = 'data-folder' | 'side-by-side' | 'cohorts';
+/**
+ * `cohorts`: instances serve side by side, but not beside those of another cohort. `images`: an instance ends at its start if its image does not
+ * run beside those of the others, and belongs to another cohort from then on.
+ */
+export type SimulatedService = 'data-folder' | 'side-by-side' | 'cohorts' | 'images';
 
-type Mutable = { -readonly [Key in keyof InstanceView]: InstanceView[Key] };
+/** Runs beside no other image. The other ones run beside one another, but not three of them. */
+const LONELY = 'lonely';
+const IMAGES = ['a', 'b', 'c', LONELY] as const;
+type Image = (typeof IMAGES)[number];
+
+type Mutable = { -readonly [Key in keyof InstanceView]: InstanceView[Key] } & {
+  readonly image: Image;
+  wasRefused?: boolean;
+};
 
 export class SimulatedMachine {
   readonly complaints: string[] = [];
@@ -18,6 +29,9 @@ export class SimulatedMachine {
   readonly #hasDataFolder: boolean;
   #instances: Mutable[] = [];
   #wanted: Wanted;
+  #image: Image = 'a';
+  /** Whether an instance of the image was refused beside others. */
+  #isApart = false;
   #hold: 'none' | 'asked' | 'acknowledged' = 'none';
   #failure: string | undefined;
   #takeoverSinceMs: number | undefined;
@@ -32,7 +46,7 @@ export class SimulatedMachine {
     this.#service = service;
     const hasDataFolder = service === 'data-folder';
     this.#hasDataFolder = hasDataFolder;
-    const cohort = service === 'cohorts' ? 'a' : undefined;
+    const cohort = this.#hasDatabase ? 'a' : undefined;
     this.#wanted = { incarnation: 'life1', generation: 1, instances: 1, hasDataFolder, cohort };
   }
 
@@ -59,6 +73,10 @@ export class SimulatedMachine {
     this.complaints.push(
       `not settled: ${JSON.stringify([this.#wanted, this.#instances, this.#hold])}`,
     );
+  }
+
+  get #hasDatabase(): boolean {
+    return this.#service === 'cohorts' || this.#service === 'images';
   }
 
   #isIdle(): boolean {
@@ -102,13 +120,42 @@ export class SimulatedMachine {
 
   /** Phases of an instance that can take over. */
   get #near(): readonly InstanceView['phase'][] {
-    return this.#service === 'cohorts' ? ['starting', 'unready'] : ['prepared', 'unready'];
+    return this.#hasDatabase ? ['starting', 'unready'] : ['prepared', 'unready'];
   }
 
   #plan(): boolean {
+    this.#noteRefusal();
     const { steps } = this.#planned();
     for (const step of steps) this.#carryOut(step);
     return steps.length === 0;
+  }
+
+  /** The wanted image does not run beside others if an instance of it was refused while others run. */
+  #noteRefusal(): void {
+    const { generation } = this.#wanted;
+    const refused = this.#instances.find((one) => one.wasRefused && one.generation === generation);
+    if (refused === undefined || this.#failure !== undefined || this.#isApart) return;
+    if (this.#othersThan(refused).size === 0) return;
+    this.#isApart = true;
+    this.#nameCohorts();
+  }
+
+  #nameCohorts(): void {
+    if (this.#service !== 'images') return;
+    const cohortOf = (image: Image) => (this.#isApart && image === this.#image ? 'apart' : 'a');
+    this.#wanted = { ...this.#wanted, cohort: cohortOf(this.#image) };
+    for (const one of this.#instances) one.cohort = cohortOf(one.image);
+  }
+
+  #othersThan({ image }: Mutable): ReadonlySet<Image> {
+    const joined = this.#instances.filter(({ phase }) => phase !== 'ended' && phase !== 'starting');
+    return new Set(joined.map((one) => one.image)).difference(new Set([image]));
+  }
+
+  #isRefused(one: Mutable): boolean {
+    const others = this.#othersThan(one);
+    const isLonely = others.size > 0 && (one.image === LONELY || others.has(LONELY));
+    return this.#service === 'images' && (isLonely || others.size > 1);
   }
 
   #carryOut(step: Step): void {
@@ -119,7 +166,7 @@ export class SimulatedMachine {
         break;
       case 'restart':
         if (one?.phase !== 'ended') this.complaints.push('restarted what runs');
-        Object.assign(one!, { phase: 'starting', endedAtMs: undefined });
+        Object.assign(one!, { phase: 'starting', endedAtMs: undefined, wasRefused: false });
         this.#checkCohorts();
         break;
       case 'hold':
@@ -155,11 +202,11 @@ export class SimulatedMachine {
 
   #checkStop(one: Mutable): void {
     if (this.#wanted.instances === 0) return;
-    if (this.#service === 'cohorts' && one.cohort !== this.#wanted.cohort) {
+    if (this.#hasDatabase && one.cohort !== this.#wanted.cohort) {
       if (this.#hold !== 'acknowledged') this.complaints.push('stopped a rival before the hold');
       return;
     }
-    if (this.#service === 'cohorts' && this.#failure !== undefined) return;
+    if (this.#hasDatabase && this.#failure !== undefined) return;
     if (!this.#hasDataFolder && (one.phase === 'ready' || one.phase === 'unready'))
       this.complaints.push('stopped an instance that may get requests');
     if (!this.#hasDataFolder || one.phase !== 'ready') return;
@@ -172,7 +219,7 @@ export class SimulatedMachine {
 
   /** Requests are held exactly as long as nobody serves them and somebody is about to. */
   #checkHold(): void {
-    if (this.#service === 'cohorts') return;
+    if (this.#hasDatabase) return;
     const isNext = ({ generation }: Mutable): boolean => generation === this.#wanted.generation;
     const others = this.#instances.filter((one) => !isNext(one));
     const isNear = this.#instances.some(
@@ -209,6 +256,7 @@ export class SimulatedMachine {
       endedAtMs: undefined,
       isRefused: false,
       cohort,
+      image: this.#image,
     });
     this.#checkCohorts();
     const live = this.#instances.filter(({ phase }) => phase !== 'ended' && phase !== 'stopping');
@@ -224,6 +272,10 @@ export class SimulatedMachine {
     const cohort = isOther ? this.#random.pick(['a', 'b', 'c']) : this.#wanted.cohort;
     this.#wanted = { ...this.#wanted, generation: next, instances, cohort };
     this.#failure = undefined;
+    if (next === generation) return;
+    this.#isApart = false;
+    if (this.#random.chance(70)) this.#image = this.#random.pick(IMAGES);
+    this.#nameCohorts();
   }
 
   #crash(): void {
@@ -248,6 +300,13 @@ export class SimulatedMachine {
     for (const one of this.#instances) {
       if (this.#random.chance(30)) continue;
       if (one.phase === 'stopping') Object.assign(one, { phase: 'ended', endedAtMs: this.#nowMs });
+      else if (one.phase === 'starting' && this.#isRefused(one))
+        Object.assign(one, {
+          phase: 'ended',
+          failures: one.failures + 1,
+          endedAtMs: this.#nowMs,
+          wasRefused: true,
+        });
       else if (one.phase === 'starting') one.phase = this.#hasDataFolder ? 'prepared' : 'unready';
       else if (one.phase === 'prepared' && this.#isFolderFree()) one.phase = 'unready';
       else if (one.phase === 'unready' && this.#random.chance(20))
