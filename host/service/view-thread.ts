@@ -11,7 +11,7 @@ import { BUILT_TOGETHER_MAX } from '../views/shared-building.ts';
 import { SharedView } from '../views/shared-view.ts';
 import { after } from '@svc/kit/after';
 import { removeUnusedViews } from '../views/unused-views.ts';
-import { changedElsewhere } from '../views/watched-view.ts';
+import { goneOnElsewhere } from '../views/watched-view.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import { type ProjectedView, ViewProjector } from '../views/view-projector.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -62,9 +62,10 @@ const log = (entry: LogEntry): void => send({ kind: 'log', entry });
 // A fold is repeated whenever a view is built again, so the lines that it logs are discarded.
 const guest = await startGuest(source, settings.hosting, () => {});
 const store = await openViews(connection, limits);
+const feed = await openFeed(connection);
 const projector = new ViewProjector({
   guest: guest.views!,
-  feed: await openFeed(connection),
+  feed,
   store,
   limits,
   pace: new PolitePace(threadPaceClock),
@@ -99,15 +100,16 @@ async function build(view: ProjectedView): Promise<void> {
 /** Views that have stopped, by their ids, while it is watched whether another node goes on. */
 const watches = new Map<string, AbortController>();
 
-/** Lets a view be folded again that has stopped, once another node has gone on: the event is skipped there. */
+/** Lets a view be folded again that has stopped, once another node has gone on. */
 async function goOnWithOthers(view: ProjectedView): Promise<void> {
-  if (store.revision === undefined) return;
+  const stopped = projector.stoppedRows(view);
+  if (store.progress === undefined || stopped === undefined) return;
   const { id, stored } = view.folded;
   const watch = new AbortController();
   watches.set(id, watch);
-  const revision = () => store.revision!(stored);
-  const hasChanged = await changedElsewhere(revision, watch.signal, after);
-  if (hasChanged && projector.passed(view)) take(id);
+  const progress = () => store.progress!(stored);
+  const hasGoneOn = await goneOnElsewhere(stopped, progress, feed, watch.signal, after);
+  if (hasGoneOn && projector.passed(view)) take(id);
 }
 
 /** Builds several views at a time, with one walk through the journal. */

@@ -4,6 +4,9 @@
 // Invariant: what is stored are the rows of one position. Rows in memory that are lost are folded again from there.
 import type { FoldedTo, RowChange, ViewWriter } from '../engine/needs/views.ts';
 
+/** The part of the writer of rows that a fold needs. */
+export type FoldedRows = Pick<ViewWriter, 'rows' | 'put' | 'revision'>;
+
 /** UTF-16 units of keys and JSON texts in memory after which rows are stored. */
 const UNITS_MAX = 32 * 1024 * 1024;
 
@@ -24,8 +27,8 @@ export class RowMemory {
 /** Thrown when rows in memory could not be stored, for the reason `cause`. They are no longer in memory. */
 export class RowsNotStored extends Error {}
 
-export class BuildingRows implements Pick<ViewWriter, 'rows' | 'put'> {
-  readonly #writer: Pick<ViewWriter, 'rows' | 'put'>;
+export class BuildingRows implements FoldedRows {
+  readonly #writer: FoldedRows;
   readonly #memory: RowMemory;
   #rowsMax: number;
   readonly #changed = new Map<string, string | undefined>();
@@ -33,7 +36,7 @@ export class BuildingRows implements Pick<ViewWriter, 'rows' | 'put'> {
   #foldedTo: FoldedTo | undefined;
 
   /** `rowsMax`: number of changed rows after which they are stored; 0: each `put` stores its own. */
-  constructor(writer: Pick<ViewWriter, 'rows' | 'put'>, rowsMax: number, memory: RowMemory) {
+  constructor(writer: FoldedRows, rowsMax: number, memory: RowMemory) {
     this.#writer = writer;
     this.#rowsMax = rowsMax;
     this.#memory = memory;
@@ -42,6 +45,10 @@ export class BuildingRows implements Pick<ViewWriter, 'rows' | 'put'> {
   /** Whether all rows are stored. */
   get isEmpty(): boolean {
     return this.#foldedTo === undefined;
+  }
+
+  get revision(): string | undefined {
+    return this.#writer.revision;
   }
 
   async rows(keys: readonly string[]): Promise<readonly (string | undefined)[]> {

@@ -8,12 +8,13 @@
 // V3  The code of the view gets no event that is skipped.
 import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
 import type { GuestViews } from '@svc/model/guest';
-import type { FoldedTo, RowChange, SkippedEvent, ViewWriter } from '../engine/needs/views.ts';
+import type { FoldedTo, RowChange, SkippedEvent } from '../engine/needs/views.ts';
 import { fitsUtf8 } from '../engine/text-size.ts';
 import type { EntityEvent, EntityRef } from '@svc/model/entity';
 import { GuestFault } from '@svc/model/guest-fault';
 import type { ViewLimits } from '@svc/model/view-limits';
 import { SvcError } from '@svc/kit/svc-error';
+import type { FoldedRows } from './building-rows.ts';
 import type { FoldedView } from './folded-view.ts';
 import { RowBatch, UndecodedEvent } from './row-batch.ts';
 import { ViewStopped } from './view-stopped.ts';
@@ -30,7 +31,7 @@ export interface ViewFoldNeeds {
   readonly view: FoldedView;
   readonly guest: GuestViews;
   readonly feed: FoldFeed;
-  readonly writer: Pick<ViewWriter, 'rows' | 'put'>;
+  readonly writer: FoldedRows;
   /** Where the rows are; undefined: nothing is folded. */
   readonly foldedTo: FoldedTo | undefined;
   /** Events that are left out. */
@@ -86,7 +87,7 @@ export class ViewFold {
         }
       } catch (failure) {
         if (!isOfView(failure)) throw failure;
-        if (size === 1) throw this.#stopped(records[0]!, failure);
+        if (size === 1) throw this.#stopped(records[0]!, position, failure);
       }
       // A smaller page finds the event at which the fold fails, and needs less memory.
       this.#pageSize = Math.max(1, Math.floor(size / 2));
@@ -167,13 +168,10 @@ export class ViewFold {
     return [...new Set(keys)];
   }
 
-  #stopped({ entity, record }: FeedRecord, failure: Error): ViewStopped {
-    return new ViewStopped(
-      this.#needs.view.id,
-      { entity, seq: record.seq },
-      failure.message,
-      failure,
-    );
+  #stopped({ entity, record }: FeedRecord, after: Position, failure: Error): ViewStopped {
+    const { view, writer } = this.#needs;
+    const at = { entity, seq: record.seq };
+    return new ViewStopped(view.id, at, { revision: writer.revision, after }, failure);
   }
 }
 

@@ -23,7 +23,7 @@ import { type BuildingPace, type PageSizes, SharedBuilding } from './shared-buil
 import { type FollowLimits, ViewFollower } from './view-follower.ts';
 import type { ViewChange, ViewProblem } from './view-report.ts';
 import { watchView } from './watched-view.ts';
-import { type StoppedAt, ViewStopped } from './view-stopped.ts';
+import { type RowsAtStop, ViewStopped, isStoppedAt } from './view-stopped.ts';
 
 export interface ProjectedView {
   readonly folded: FoldedView;
@@ -56,8 +56,8 @@ export class ViewProjector {
   readonly #building: SharedBuilding;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
-  /** Where views have stopped, by their ids. */
-  readonly #stops = new Map<string, StoppedAt>();
+  /** How views have stopped, by their ids. */
+  readonly #stops = new Map<string, ViewStopped>();
   /** Interrupt the work on the views that are under way, by their ids. */
   readonly #interrupts = new Map<string, AbortController>();
   /** Ids of the views of whose large rows a warning was logged. */
@@ -117,7 +117,7 @@ export class ViewProjector {
    */
   async skip({ folded }: ProjectedView, event: SkippedEvent): Promise<ViewChange> {
     const stopped = this.#stops.get(folded.id);
-    if (stopped === undefined || !isSameEvent(stopped, event)) return 'not-stopped-there';
+    if (stopped === undefined || !isStoppedAt(stopped.at, event)) return 'not-stopped-there';
     // Nobody else skips it meanwhile.
     this.#stops.delete(folded.id);
     try {
@@ -157,6 +157,11 @@ export class ViewProjector {
     this.#toRebuild.add(view.folded.id);
     interrupt?.abort();
     return hadStopped ? 'stopped' : 'under-way';
+  }
+
+  /** Returns the rows of a view that has stopped; undefined: it has not. */
+  stoppedRows({ folded: { id } }: ProjectedView): RowsAtStop | undefined {
+    return this.#stops.get(id)?.rows;
   }
 
   /** Forgets where a view has stopped. Returns whether it had; then the caller lets it be folded again. */
@@ -327,12 +332,11 @@ export class ViewProjector {
 
   #stopped({ folded, shared }: ProjectedView, stopped: ViewStopped): ProjectionEnd {
     shared.become('stopped');
-    this.#stops.set(folded.id, stopped.at);
-    const reason = faultReason(stopped.cause);
-    const problem = { kind: 'stopped', at: stopped.at, reason } as const;
+    this.#stops.set(folded.id, stopped);
+    const { at, cause } = stopped;
+    const problem = { kind: 'stopped', at, reason: faultReason(cause) } as const;
     this.#needs.onProblem?.(folded.id, problem);
-    const { entity, seq } = stopped.at;
-    const { cause } = stopped;
+    const { entity, seq } = at;
     const guestMessage = cause instanceof GuestFault ? cause.guestMessage : undefined;
     this.#needs.log({
       level: 'error',
@@ -389,10 +393,6 @@ export class ViewProjector {
 function becomeLive(shared: SharedView): void {
   shared.become('live');
   shared.answerWith('');
-}
-
-function isSameEvent(at: StoppedAt, { entity, seq }: SkippedEvent): boolean {
-  return at.seq === seq && at.entity.component === entity.component && at.entity.id === entity.id;
 }
 
 function reasonOf(error: unknown): string {

@@ -39,6 +39,13 @@ export interface FoldedTo {
   readonly latestMs?: number | undefined;
 }
 
+/** How far another node may have brought the rows of a definition. */
+export interface RowsProgress {
+  /** A text as `ViewWriter.revision`; an empty one: there are no rows that can be used. */
+  readonly revision: string;
+  readonly foldedTo: FoldedTo | undefined;
+}
+
 /** An event that is left out of the rows of a definition, because somebody has decided so. */
 export interface SkippedEvent {
   readonly entity: EntityRef;
@@ -133,6 +140,8 @@ export interface ViewWriter {
   readonly rowCount: number;
   /** The events that are left out, in the order in which they were skipped. */
   readonly skips: readonly SkippedEvent[];
+  /** A text that is another one after an event was skipped, and when other rows are read. Absent: no other node writes them. */
+  readonly revision?: string | undefined;
   /** Returns the JSON texts of the rows of these keys; undefined where there is no row. */
   rows(keys: readonly string[]): Awaitable<readonly (string | undefined)[]>;
   /**
@@ -171,11 +180,8 @@ export interface FormerRows {
 
 /** Where its methods throw SVC_DATA_UNUSABLE, those of a store in a database throw SVC_JOURNAL_UNAVAILABLE. */
 export interface ViewStore {
-  /**
-   * Returns a text that is another one after a node has folded events into rows, or has skipped one. Absent: no other node writes them.
-   * Rejects with SVC_JOURNAL_UNAVAILABLE.
-   */
-  revision?(view: StoredView): Promise<string>;
+  /** Returns how far the rows of a definition are. Absent: no other node writes them. Rejects with SVC_JOURNAL_UNAVAILABLE. */
+  progress?(view: StoredView): Promise<RowsProgress>;
   /** Returns a reader, which the caller closes. */
   reader(view: StoredView): ViewReader;
   /**

@@ -196,7 +196,11 @@ describe('an event that cannot be folded', () => {
       await under.store(a('y'), { type, by: 0 });
       await under.store(a('x'), add(1));
       const stopped = await toEnd(under.fold()).catch((failure: unknown) => failure);
-      expect(stopped).toMatchObject({ view: 'sums', at: { entity: a('y'), seq: 1 } });
+      expect(stopped).toMatchObject({
+        view: 'sums',
+        at: { entity: a('y'), seq: 1 },
+        rows: { after: '41' },
+      });
       expect(await under.row('x')).toEqual({ sum: 0, count: 40 });
       // Tried again, it stops at the same event and changes nothing.
       await expect(toEnd(under.fold())).rejects.toMatchObject({ at: { entity: a('y'), seq: 1 } });

@@ -24,7 +24,7 @@ import { checkedRow, rowChecksum } from './stored-row.ts';
 import { dropTable } from './unused-tables.ts';
 import type { ViewDatabase } from './view-database.ts';
 import { viewFailure } from './view-failure.ts';
-import { type ViewHead, foldedText, skipsText } from './view-head.ts';
+import { type ViewHead, foldedText, revisionOf, skipsText } from './view-head.ts';
 import { ViewIndexing } from './view-indexing.ts';
 import { LEASE_SECONDS, type ViewLease } from './view-lease.ts';
 import { ViewQuota, rowsBytes } from './view-quota.ts';
@@ -76,6 +76,10 @@ export class PostgresViewWriter implements ViewWriter {
 
   get skips(): readonly SkippedEvent[] {
     return this.#head.skips;
+  }
+
+  get revision(): string {
+    return revisionOf(this.#head);
   }
 
   async rows(keys: readonly string[]): Promise<readonly (string | undefined)[]> {

@@ -3,6 +3,7 @@
 import type {
   FormerRows,
   KeptView,
+  RowsProgress,
   StoredView,
   ViewStore,
   ViewWriter,
@@ -17,7 +18,7 @@ import { PostgresViewWriter } from './postgres-view-writer.ts';
 import { dropUnusedTables } from './unused-tables.ts';
 import { type Connect, ViewDatabase } from './view-database.ts';
 import { viewFailure } from './view-failure.ts';
-import { HEAD, TABLE, headOf } from './view-head.ts';
+import { HEAD, TABLE, type ViewHead, headOf, revisionOf } from './view-head.ts';
 import { IS_LEASED, RENEWAL_MS, type ViewLease, renewLeases } from './view-lease.ts';
 
 export interface PostgresViewsNeeds {
@@ -58,14 +59,14 @@ export class PostgresViews implements ViewStore {
     return rows.flatMap((row) => formerRows(row) ?? []);
   }
 
-  async revision({ definition }: StoredView): Promise<string> {
+  async progress({ definition }: StoredView): Promise<RowsProgress> {
     const [row] = await this.#guarded(() =>
-      this.#database.read(
-        'SELECT md5(concat(version, folded_to, skips)) FROM svc.view_definition WHERE definition = $1',
-        [definition],
-      ),
+      this.#database.read(`SELECT ${HEAD} FROM svc.view_definition WHERE definition = $1`, [
+        definition,
+      ]),
     );
-    return (row?.[0] as string | undefined) ?? '';
+    const head = row && usableHead(row);
+    return { revision: head ? revisionOf(head) : '', foldedTo: head?.foldedTo };
   }
 
   async openWriter(view: StoredView): Promise<ViewWriter> {
@@ -161,11 +162,15 @@ export class PostgresViews implements ViewStore {
 }
 
 function formerRows(row: Row): FormerRows | undefined {
+  const foldedTo = usableHead(row)?.foldedTo;
+  return foldedTo && { definition: String(row[0]), foldedTo };
+}
+
+/** Returns undefined for rows that cannot be used. */
+function usableHead(row: Row): ViewHead | undefined {
   try {
-    const { foldedTo } = headOf(row);
-    return foldedTo && { definition: String(row[0]), foldedTo };
+    return headOf(row);
   } catch {
-    // Rows that cannot be used are left out.
     return undefined;
   }
 }

@@ -53,6 +53,11 @@ export function headOf(row: Row): ViewHead {
   };
 }
 
+/** Returns what `ViewWriter.revision` says: events are only ever added to those that are skipped. */
+export function revisionOf({ version, skips }: ViewHead): string {
+  return `${version} ${skips.length}`;
+}
+
 /** Returns the skipped events; undefined if they are damaged. */
 export function skipsOf(definition: string, text: unknown): readonly SkippedEvent[] | undefined {
   return unsealed(skipsName(definition), text) as readonly SkippedEvent[] | undefined;

@@ -112,6 +112,28 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     },
   );
 
+  test('another process sees that an event was skipped and rows were made new, and not that events were folded', async () => {
+    const [one, other] = [opened(), opened()];
+    expect(await other.progress(view)).toEqual({ revision: '', foldedTo: undefined });
+    const writer = await one.openWriter(view);
+    const begun = writer.revision;
+    await writer.put([row('a', { n: 1 })], folded(1));
+    expect(await other.progress(view)).toEqual({ revision: begun, foldedTo: folded(1) });
+    await writer.put([row('b', { n: 1 })], folded(2));
+    expect(await other.progress(view)).toEqual({ revision: begun, foldedTo: folded(2) });
+    const event = { entity: { component: 'a', id: 'b' }, seq: 1, reason: '', timeMs: 1 };
+    const changes = [() => writer.skip(event), () => writer.skip(event), () => writer.clear()];
+    const revisions = new Set([begun]);
+    for (const change of changes) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await change();
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await other.progress(view)).revision).toBe(writer.revision);
+      revisions.add(writer.revision);
+    }
+    expect(revisions.size).toBe(changes.length + 1);
+  });
+
   test('of writers that are opened at once, one is', async () => {
     const stores = Array.from({ length: 8 }, () => opened());
     const outcomes = await Promise.allSettled(stores.map((store) => store.openWriter(view)));
