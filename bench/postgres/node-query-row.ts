@@ -17,7 +17,7 @@ const ENTITIES = 1_000;
 /** Nodes that start share the slices within some seconds. */
 const SHARED_WITHIN_MS = 30_000;
 const LOOK_MS = 100;
-/** Of two nodes each gets about half of the slices; no node has more once they are shared. */
+/** Most slices of one of two nodes, once they share them. */
 const SLICES_EACH_MAX = 0.54 * SLICE_COUNT;
 
 interface Cost {

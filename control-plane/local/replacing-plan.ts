@@ -61,7 +61,7 @@ function leavingSteps(one: InstanceView): Plan['steps'] {
   return one.phase === 'unready' ? [{ kind: 'retire', name: one.name }] : endingSteps(one);
 }
 
-/** What has tried to run beside the rivals ends before they do, so that its failure is not taken for one without them. */
+/** An instance that has tried to run beside the rivals ends before they do, so that its failure is not taken for one without them. */
 function rivalsEnd(
   { hold }: PlanInput,
   mine: readonly InstanceView[],

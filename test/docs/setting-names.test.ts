@@ -38,6 +38,7 @@ const TEST_VARIABLES = [
   'SVC_TEST_KILLS',
   'SVC_TEST_RECORD',
   'SVC_TEST_SEED',
+  'SVC_TEST_TRACE',
   'SVC_TEST_WRITES',
 ];
 /** Codes of errors, and the variables that are no settings: those of a process of the platform, of commands, and of tests. */
