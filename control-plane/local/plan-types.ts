@@ -40,8 +40,8 @@ export interface Wanted {
   /** True: one instance at a time may have the journal open. */
   readonly hasDataFolder: boolean;
   /**
-   * Instances of another cohort do not run beside those that are wanted, such as those of another module on the same database. Undefined: they do, or the
-   * cohort is not known before the image is.
+   * Instances of another cohort do not run beside those that are wanted, such as those of a module that was refused beside another one on the same
+   * database. Undefined: they do, or the cohort is not known before the image is.
    */
   readonly cohort?: string | undefined;
 }

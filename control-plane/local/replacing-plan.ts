@@ -61,7 +61,7 @@ function leavingSteps(one: InstanceView): Plan['steps'] {
   return one.phase === 'unready' ? [{ kind: 'retire', name: one.name }] : endingSteps(one);
 }
 
-/** An instance that has tried to run beside the rivals ends before they do, so that its failure is not taken for one without them. */
+/** Ends the rivals, but first the instances that have tried to run beside them: their failure must not be taken for one without rivals. */
 function rivalsEnd(
   { hold }: PlanInput,
   mine: readonly InstanceView[],
