@@ -2,7 +2,6 @@
 // all slices, and does what belongs to no entity. Threads that use the journal attach to it (attached-postgres.ts).
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type {
   ConsumerSettlement,
@@ -30,6 +29,7 @@ import type { ServiceSchedule, TimerAdministration } from '../timer-administrati
 import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
 import type { DatabaseSession } from './database-session.ts';
+import { DeclaredModule } from './declared-module.ts';
 import { ConsumerSettlements } from './consumers/consumer-settlements.ts';
 import { StoredLaneChanges } from './consumers/stored-lane-changes.ts';
 import { ExclusiveSession } from './exclusive-session.ts';
@@ -46,7 +46,6 @@ import { NodeKeeper } from './nodes/node-keeper.ts';
 import { ClusterMember } from './nodes/cluster-member.ts';
 import { IDLE_IN_TRANSACTION_MS, noteHistory } from './nodes/cluster-transaction.ts';
 import { LEASE_MS, NodeLease } from './nodes/node-lease.ts';
-import { newestModule } from './nodes/slice-shares.ts';
 import { SliceUsers } from './nodes/slice-users.ts';
 import { NodeMembership } from './nodes/node-membership.ts';
 import type { AdmitModule } from './nodes/node-modules.ts';
@@ -55,12 +54,10 @@ import type { WithSession } from './operator-change.ts';
 import type { PostgresConnection, PostgresFollowing, UserReport } from './postgres-connection.ts';
 import { headSetBack } from './slice-ends.ts';
 import { PostgresTimerAdministration } from './timers/timer-administration.ts';
-import { NOTE_MODULE, WritingModule } from './writing-module.ts';
+import { WritingModule } from './writing-module.ts';
 
 /** How often the size of the journal is measured, in milliseconds. */
 const MEASURE_MS = 10_000;
-/** The pause after an attempt to note a module that has failed, in milliseconds. */
-const NOTE_AGAIN_MS = 500;
 
 /** Reads all types of events. */
 export const EVENT_TYPES = {
@@ -129,12 +126,11 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   readonly #member: ClusterMember;
   readonly #session: ExclusiveSession;
   readonly #timers: PostgresTimerAdministration;
+  readonly #declared: DeclaredModule;
   readonly #consumers: ConsumerSettlements;
   readonly #failure = Promise.withResolvers<SvcError>();
   #measuring: NodeJS.Timeout | undefined;
   #watch: HeadWatch | undefined;
-  /** The module that writes. */
-  #writing: NotedModule | undefined;
   #hasTimers = false;
   #closed: Promise<void> | undefined;
 
@@ -202,6 +198,14 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
       rules: { limits: settings.timerLimits, occurrences: new Occurrences() },
       fence,
       onStored: (earliestMs) => this.#alarm.stored(earliestMs),
+    });
+    this.#declared = new DeclaredModule({
+      fingerprint: settings.fingerprint,
+      cluster: this.#member,
+      withSession: (use) => this.#use(use),
+      timers: this.#timers,
+      number: this.#module,
+      warn: settings.warn,
     });
   }
 
@@ -278,16 +282,12 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   }
 
   noteModule(module: NotedModule): void {
-    this.#module.announce();
-    this.#writing = module;
-    void this.#note(module);
+    this.#declared.note(module);
   }
 
-  /** During an update the schedules are those of the newest module, also after a node with the former one was started again. */
-  async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
-    const present = this.#member.nodes.filter(({ status }) => status !== 'Down');
-    if (newestModule(present) !== this.#settings.fingerprint) return;
-    await this.#timers.reconcileSchedules(schedules, nowMs);
+  /** Stores the schedules once this node's module is the newest. */
+  reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
+    return this.#declared.reconcile(schedules, nowMs);
   }
 
   cancelTimer(owner: EntityRef | undefined, name: string): Promise<boolean> {
@@ -317,6 +317,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   async #close(): Promise<void> {
     clearInterval(this.#measuring);
     this.#watch?.stop();
+    this.#declared.close();
     await Promise.all([this.#session.close(), this.#consumers.close()]);
     this.#users.close();
     await this.#keeper.close();
@@ -334,6 +335,8 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     const wake = () => this.#member.nodes.length > 1 && this.#alarm.wake();
     this.#member.onNodes(wake);
     this.#member.onTable(wake);
+    this.#member.onNodes(() => this.#declared.nodesChanged());
+    this.#declared.nodesChanged();
     this.#watch = new HeadWatch({
       use: (work) => this.#session.use(work),
       heads: this.#heads,
@@ -351,21 +354,6 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     } catch (error) {
       throw journalFailure(error, this.#journal.shown);
     }
-  }
-
-  /** Notes the module that writes, as often as it takes: until then, nothing is written. */
-  async #note(module: NotedModule): Promise<void> {
-    const { fingerprint, descriptor, timeMs } = module;
-    while (this.#closed === undefined && this.#writing === module)
-      try {
-        const [row] = await this.#session.use((session) =>
-          session.query(NOTE_MODULE, [fingerprint, descriptor, timeMs, this.#table.self]),
-        );
-        if (this.#writing === module) this.#module.note(row![0] as number);
-        return;
-      } catch {
-        await delay(NOTE_AGAIN_MS, undefined, { ref: false });
-      }
   }
 
   async #measure(): Promise<void> {

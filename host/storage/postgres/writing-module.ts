@@ -4,13 +4,19 @@
 // Invariant: from the time at which a module is announced, nothing is written until it has its number.
 import { SvcError } from '@svc/kit/svc-error';
 
-/** A module that another node runs keeps its number, so that the last number stays that of the newest module during an update. */
+const NEWEST_SQL = `SELECT fingerprint FROM svc.node WHERE lease_until > clock_timestamp()
+  GROUP BY fingerprint ORDER BY min(number) DESC LIMIT 1`;
+
+/** Reads the fingerprint of the newest module that nodes run: the one whose first node has joined last. */
+export const NEWEST_MODULE = { text: NEWEST_SQL };
+
+/** A module that another node runs keeps its number while nodes run a newer one, so that the last number stays that of the newest module. */
 export const NOTE_MODULE = {
   text: `WITH last AS (SELECT number, fingerprint FROM svc.module ORDER BY number DESC LIMIT 1), noted AS (
       SELECT max(m.number) AS number FROM svc.module m
-      WHERE m.fingerprint = $1 AND (m.number = (SELECT number FROM last) OR EXISTS (
+      WHERE m.fingerprint = $1 AND (m.number = (SELECT number FROM last) OR ($1 <> (${NEWEST_SQL}) AND EXISTS (
         SELECT FROM svc.node n WHERE n.fingerprint = $1 AND n.number <> $4 AND n.lease_until > clock_timestamp()
-      ))
+      )))
       HAVING count(*) > 0
     ), added AS (
       INSERT INTO svc.module (fingerprint, descriptor, time_ms)

@@ -174,6 +174,35 @@ describe('nodes with two modules', () => {
     const again = await start('a');
     await again.opened.reconcileSchedules([schedule('of-a')], 0);
     expect(await names()).toEqual(['of-b']);
+    expect(await modules()).toEqual(['a', 'b']);
+    // The update is taken back.
+    await newer.opened.close();
+    await expect.poll(names).toEqual(['of-a']);
+    await expect.poll(modules).toEqual(['a', 'b', 'a']);
+    await nodes.agreed([first, again]);
+    expect(await modules()).toEqual(['a', 'b', 'a']);
+  });
+
+  test('schedules are stored by the node that is left, if the first one of its module ends at the same time', async () => {
+    const [first, second] = [await start('a'), await start('a')];
+    const newer = await start('b');
+    await second.opened.reconcileSchedules([schedule('of-a')], 0);
+    expect(await names()).toEqual([]);
+    await Promise.all([first.opened.close(), newer.opened.close()]);
+    await expect.poll(names).toEqual(['of-a']);
+  });
+
+  test('a node whose own lease has ended when it looks stores its schedules once it has joined again', async () => {
+    const node = await start('a');
+    await nodes.database.sql(
+      `UPDATE svc.node SET lease_until = clock_timestamp() - interval '1 second'`,
+    );
+    let hasSeen = false;
+    node.opened.cluster.onNodes(() => (hasSeen = true));
+    node.opened.cluster.look();
+    await expect.poll(() => hasSeen).toBe(true);
+    await node.opened.reconcileSchedules([schedule('of-a')], 0);
+    await expect.poll(names).toEqual(['of-a']);
   });
 });
 
