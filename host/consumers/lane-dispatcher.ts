@@ -7,6 +7,8 @@
 //     than `parkedMax` lanes are parked, and nothing is read while more than twice as many wait, parked ones included.
 // D3  The position that is stored is never past an event that is not settled, unless its lane is stored with it. After a
 //     crash, an event may be delivered again, with those of its entity that follow it; none is skipped.
+// D4  What an operator has changed of a parked lane is followed, if need be after failures: after a settlement that has failed, the
+//     lanes are read before the next one, which would write over it.
 import { SvcError } from '@svc/kit/svc-error';
 import type { ConsumerWriter, StoredConsumer, StoredLane } from '../engine/needs/consumers.ts';
 import type { Feed, FeedPage, FeedRecord, Position } from '../engine/needs/feed.ts';
@@ -63,8 +65,13 @@ export class LaneDispatcher {
   #isOpen = false;
   /** Whether it is being read where the consumer is, which may take long. */
   #isOpening = false;
-  /** Whether stored lanes have changed while they were being read. */
-  #isRenewed = false;
+  /** Whether operators may have changed stored lanes since they were read. */
+  #isToRenew = false;
+  #isRenewing = false;
+  /** When the lanes may be read again, by the monotonic clock. */
+  #renewAtMs = -Infinity;
+  /** Whether a settlement has failed that may be stored all the same, and that an operator may have changed since. */
+  #isUnsure = false;
   #isStopping = false;
   #rounds: Promise<void> | undefined;
 
@@ -162,19 +169,30 @@ export class LaneDispatcher {
   }
 
   /**
-   * Follows what operators have changed of the stored lanes, by another process. A consumer that is being opened follows once it is
-   * open. Never rejects.
+   * Follows what operators have changed of the stored lanes, by another process: soon, once the consumer is open and the lanes can be
+   * read.
    */
-  async renew(): Promise<void> {
-    this.#isRenewed = this.#isOpening;
-    // What is parked here may be about to be stored.
-    await this.#settling;
-    if (this.#isStopping || !this.#isOpen) return;
+  renew(): void {
+    this.#isToRenew = true;
+    this.#needs.sleeper.interrupt();
+  }
+
+  /** Never rejects. */
+  async #renewLanes(): Promise<void> {
+    const { clock, sleeper, onFailure } = this.#needs;
+    this.#isRenewing = true;
+    this.#isToRenew = false;
     try {
       await this.orders.renew();
+      this.#isUnsure = false;
     } catch (error) {
-      this.#needs.onFailure(error);
+      this.#isToRenew = true;
+      this.#renewAtMs = clock.monotonicMs() + LOOK_MS;
+      if (this.#isUnsure) for (const { reject } of this.#waiting.splice(0)) reject(error);
+      onFailure(error);
     }
+    this.#isRenewing = false;
+    sleeper.interrupt();
   }
 
   async #run(): Promise<void> {
@@ -195,6 +213,7 @@ export class LaneDispatcher {
   async #open(): Promise<void> {
     const { consumer, feed, reader, writer, clock, settings, onFailure } = this.#needs;
     this.#isOpening = true;
+    this.#isToRenew = false;
     try {
       let position = (await reader.consumer(consumer.id))?.position;
       if (this.#isStopping) return;
@@ -216,7 +235,6 @@ export class LaneDispatcher {
       if (!this.#isStopping) onFailure(error);
     } finally {
       this.#isOpening = false;
-      if (this.#isRenewed) void this.renew();
     }
   }
 
@@ -238,16 +256,16 @@ export class LaneDispatcher {
     if (this.#canRead(monotonicMs)) this.#read();
     this.#startAll();
     this.#ahead.advance();
-    if (this.#hasUnsettled && this.#settling === undefined && monotonicMs >= this.#settleAtMs)
-      void this.#settle();
+    if (this.#mayRenew && monotonicMs >= this.#renewAtMs) void this.#renewLanes();
+    if (this.#maySettle && monotonicMs >= this.#settleAtMs) void this.#settle();
     return this.#restMs(monotonicMs);
   }
 
   #restMs(monotonicMs: number): number {
     if (this.#canRead(monotonicMs)) return 0;
     let untilMs = monotonicMs + LOOK_MS;
-    if (this.#settling === undefined && this.#hasUnsettled)
-      untilMs = Math.min(untilMs, this.#settleAtMs);
+    if (this.#mayRenew) untilMs = Math.min(untilMs, this.#renewAtMs);
+    if (this.#maySettle) untilMs = Math.min(untilMs, this.#settleAtMs);
     if (this.#mayStart) untilMs = Math.min(untilMs, this.#lanes.nextWakeMs);
     const { readAtMs } = this.#cursor;
     if (readAtMs > monotonicMs) untilMs = Math.min(untilMs, readAtMs);
@@ -338,6 +356,16 @@ export class LaneDispatcher {
     return this.#lanes.hasChanged || this.#ahead.position !== this.#storedPosition;
   }
 
+  /** What is parked here may be about to be stored. */
+  get #mayRenew(): boolean {
+    return this.#isToRenew && !this.#isRenewing && this.#settling === undefined;
+  }
+
+  get #maySettle(): boolean {
+    const isFree = this.#settling === undefined && !this.#isRenewing && !this.#isUnsure;
+    return isFree && this.#hasUnsettled;
+  }
+
   /** Writes the position and the changed lanes. Never rejects. */
   #settle(): Promise<void> {
     const { consumer, writer, clock, settings, sleeper, onFailure } = this.#needs;
@@ -359,6 +387,8 @@ export class LaneDispatcher {
       (error: unknown) => {
         for (const { reject } of waiting) reject(error);
         this.#lanes.restoreChanged(changed);
+        this.#isUnsure = true;
+        this.#isToRenew = true;
         this.#settleAtMs = clock.monotonicMs() + LOOK_MS;
         this.#settling = undefined;
         onFailure(error);

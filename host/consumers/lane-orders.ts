@@ -70,18 +70,18 @@ export class LaneOrders {
   }
 
   /**
-   * Reads the lanes, and lets those run that are parked here and no more in the journal. Rejects as the reader does. What is parked
-   * here is stored.
+   * Reads the lanes, and lets those run that are parked here and no more in the journal. A lane that was parked since its row was
+   * written stays parked. Rejects as the reader does. No settlement may be under way.
    */
   async renew(): Promise<void> {
     const { consumer, reader } = this.#needs;
-    const parked = new Set(this.#lanes.parkedAndStored());
-    if (parked.size === 0) return;
+    if (this.#lanes.parked === 0) return;
     for (const stored of await storedLanes(reader, consumer.id)) {
       const lane = this.#lanes.get(stored.entity);
-      if (stored.nextMs === undefined || lane?.isParked !== true || !parked.has(lane)) continue;
       if (isSkippedBefore(stored)) this.skip(stored.entity, stored.seq - 1, stored.reason!);
-      else if (!lane.isDamaged) this.#unpark(lane, lane.wait!.round);
+      else if (lane?.isParkedBy(stored) !== true) continue;
+      else if (stored.nextMs === undefined) this.#lanes.noteWritten(lane);
+      else if (stored.attempts === 0 && !lane.isDamaged) this.#unpark(lane, stored.round);
     }
   }
 

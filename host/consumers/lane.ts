@@ -70,6 +70,11 @@ export class Lane {
     return attempts > 0 || round > 0;
   }
 
+  /** Whether the lane is parked, and a stored row is of that attempt, or what an operator has made of it. */
+  isParkedBy({ seq, round }: StoredLane): boolean {
+    return this.isParked && this.firstSeq === seq && this.wait!.round === round;
+  }
+
   /** Removes the held events from memory, since they wait in the journal. */
   release(): void {
     this.firstSeq = this.held[0]?.event.seq ?? this.firstSeq;

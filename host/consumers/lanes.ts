@@ -125,11 +125,6 @@ export class Lanes {
     return [...parked.filter((lane) => !lane.isDamaged).take(limit)];
   }
 
-  /** Returns the parked lanes whose rows are stored as they are. */
-  parkedAndStored(): readonly Lane[] {
-    return [...this.#parked].filter(({ key }) => !this.#changed.has(key));
-  }
-
   /** Lets a parked lane run. */
   unpark(lane: Lane): void {
     this.#parked.delete(lane);
@@ -167,7 +162,13 @@ export class Lanes {
         lane.wait = { ...lane.wait, reason: undefined };
   }
 
-  /** Takes back changes that could not be stored. */
+  /** Notes that the row of a lane is stored as it is, although it is not known which settlement has stored it. */
+  noteWritten(lane: Lane): void {
+    this.#changed.delete(lane.key);
+    this.written(new Map([[lane.key, lane]]));
+  }
+
+  /** Takes back changes that could not be stored, or may have been. */
   restoreChanged(changed: ReadonlyMap<string, Lane>): void {
     this.#changed = new Map([...changed, ...this.#changed]);
   }

@@ -76,7 +76,7 @@ main.on('message', (message: ToConsumerThread) => {
     case 'order':
       return void answer(message.number, message.order);
     case 'renew':
-      return void served.renew();
+      return served.renew();
     case 'stop':
       return void stop(message.graceMs);
   }

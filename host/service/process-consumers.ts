@@ -64,7 +64,7 @@ export class ProcessConsumers {
       random,
     });
     this.#served.start();
-    onWork(() => void this.#served?.renew());
+    onWork(() => this.#served?.renew());
   }
 
   /** Delivers the event again at which the events of an entity are parked. Resolves with whether they were. */

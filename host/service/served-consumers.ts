@@ -104,9 +104,9 @@ export class ServedConsumers {
     return this.#carryOut(consumer, ({ orders }) => orders.skip(entity, seq, reason));
   }
 
-  /** Follows what operators have changed of the stored lanes, by another process. Never rejects. */
-  async renew(): Promise<void> {
-    await Promise.all(Array.from(this.#served.values(), ({ dispatcher }) => dispatcher.renew()));
+  /** Follows what operators have changed of the stored lanes, by another process. */
+  renew(): void {
+    for (const { dispatcher } of this.#served.values()) dispatcher.renew();
   }
 
   async #carryOut(id: string, change: (dispatcher: LaneDispatcher) => boolean): Promise<boolean> {

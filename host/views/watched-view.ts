@@ -16,9 +16,8 @@ const STOPPED_LOOK_MS = 1_000;
 
 /**
  * Resolves with true once another node has gone on with a view that has stopped here: it has skipped an event, makes other rows, or has
- * folded the event. That it has folded events before
- * that one is no sign, since it may stop there as well. Resolves with false if `signal` is aborted
- * before. Never rejects.
+ * folded the event. That it has folded events before that one is no sign, since it may stop there as well. Resolves with false if
+ * `signal` is aborted before. Never rejects.
  */
 export async function goneOnElsewhere(
   stopped: RowsAtStop,

@@ -1,5 +1,5 @@
 // Parked lanes whose stored rows an operator has changed by another process.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { CONSUMER_SETTINGS_DEFAULT } from '../../../host/consumers/consumer-settings.ts';
 import { retriedLane, skippedLane } from '../../../host/storage/lane-changes.ts';
 import {
@@ -13,6 +13,7 @@ const PARKED: Ending = { kind: 'park', reason: 'It faulted.' };
 /** A consumer with which the events of each of these entities are parked at the first one. */
 async function parkedConsumer(...ids: readonly string[]) {
   const broken = new Set(ids);
+  const journal = { fails: () => false };
   const consumer = new SimulatedConsumer({
     settings: CONSUMER_SETTINGS_DEFAULT,
     random: (limit) => limit - 1,
@@ -20,7 +21,7 @@ async function parkedConsumer(...ids: readonly string[]) {
       ending: broken.has(entity.id) && seq === 1 ? PARKED : { kind: 'done' },
       tookMs: 1,
     }),
-    journal: () => ({ fails: false, tookMs: 1 }),
+    journal: () => ({ fails: journal.fails(), tookMs: 1 }),
   });
   for (const id of ids) {
     consumer.append(id);
@@ -28,7 +29,7 @@ async function parkedConsumer(...ids: readonly string[]) {
   }
   await consumer.time.advance(2_000);
   expect(consumer.dispatcher.parked).toBe(ids.length);
-  return { consumer, broken };
+  return { consumer, broken, journal };
 }
 
 /** Changes the stored row of an entity, as another process does. */
@@ -44,10 +45,8 @@ function change(consumer: SimulatedConsumer, id: string, how: 'retry' | 'skip'):
 }
 
 async function renewed(consumer: SimulatedConsumer): Promise<void> {
-  const renewing = consumer.dispatcher.renew();
-  await consumer.time.advance(1_000);
-  await renewing;
-  await consumer.time.advance(1_000);
+  consumer.dispatcher.renew();
+  await consumer.time.advance(2_000);
 }
 
 test('one that is to be retried is delivered again, and no other one', async () => {
@@ -86,3 +85,46 @@ test('one that is parked again stays parked, and nothing is delivered if nothing
   expect(consumer.dispatcher.parked).toBe(1);
   expect(consumer.violations).toEqual([]);
 });
+
+test('one that is to be retried is delivered again once the lanes can be read', async () => {
+  const { consumer, broken, journal } = await parkedConsumer('a');
+  broken.clear();
+  change(consumer, 'a', 'retry');
+  journal.fails = () => true;
+  await renewed(consumer);
+  expect(consumer.unsettled('a')).toEqual([1, 2]);
+  expect(consumer.failures).not.toEqual([]);
+  journal.fails = () => false;
+  await consumer.time.advance(3_000);
+  expect(consumer.unsettled('a')).toEqual([]);
+  expect(consumer.violations).toEqual([]);
+});
+
+test.each(['retry', 'skip'] as const)(
+  'what an operator has changed is followed by a consumer that does not know that its lane was stored: %s',
+  async (how) => {
+    const { consumer, broken, journal } = await parkedConsumer('a');
+    broken.add('b');
+    consumer.append('b');
+    consumer.append('b');
+    // Its row is stored, and the answer is lost.
+    journal.fails = () => consumer.lanes.length === 2;
+    await consumer.time.advance(5_000);
+    expect(consumer.dispatcher.parked).toBe(2);
+    expect(consumer.failures).not.toEqual([]);
+    // Nobody waits for a settlement that waits itself.
+    const refused = vi.fn<(error: Error) => void>();
+    consumer.dispatcher.settled().catch(refused);
+    await consumer.time.advance(2_000);
+    expect(refused).toHaveBeenCalledOnce();
+    broken.clear();
+    change(consumer, 'b', how);
+    consumer.dispatcher.renew();
+    journal.fails = () => false;
+    await consumer.time.advance(5_000);
+    expect(consumer.unsettled('b')).toEqual([]);
+    expect(consumer.skipped).toEqual(how === 'skip' ? ['b 1'] : []);
+    expect(consumer.lanes.map(({ entity }) => entity.id)).toEqual(['a']);
+    expect(consumer.violations).toEqual([]);
+  },
+);
