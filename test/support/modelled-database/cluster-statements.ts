@@ -198,7 +198,7 @@ export const CLUSTER_STATEMENTS: readonly KnownStatement[] = [
   [
     'SELECT n.machine, (extract',
     (run, [isExclusive]) => {
-      const [found] = latestFirst(run).filter((node) => node.isExclusive || isExclusive === true);
+      const found = latestFirst(run).find((node) => node.isExclusive || isExclusive === true);
       if (found === undefined) return [];
       return [[found.machine, leftMsOf(run, found), found.number, found.renewals]];
     },
