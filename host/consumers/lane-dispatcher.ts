@@ -356,7 +356,7 @@ export class LaneDispatcher {
     return this.#lanes.hasChanged || this.#ahead.position !== this.#storedPosition;
   }
 
-  /** What is parked here may be about to be stored. */
+  /** A renewal waits for a settlement: lanes that are parked here may be about to be stored. */
   get #mayRenew(): boolean {
     return this.#isToRenew && !this.#isRenewing && this.#settling === undefined;
   }
