@@ -206,17 +206,29 @@ describe('a settlement', () => {
   });
 
   test('is tried again when the database ends it for the sake of another transaction', async () => {
-    const { stored, writer, reader, position } = await parked();
-    const blocker = await stored.blocker();
-    // The settlement locks the row of the consumer's slice, and then waits for the lane; the other transaction does the reverse. The
-    // database ends the one that has waited longer.
-    await blocker.query('BEGIN; SELECT * FROM svc.lane FOR UPDATE');
+    const { stored, reader, position } = await parked();
+    const { name } = stored.database;
+    const timeout = (set: string) => stored.database.sql(`ALTER DATABASE ${name} ${set}`);
+    onTestFinished(async () => void (await timeout('RESET deadlock_timeout')));
+    // The database ends a transaction that finds itself in a deadlock when it has waited for this time: the settlement, and no other.
+    await timeout("SET deadlock_timeout = '1h'");
+    const other = await stored.blocker();
+    await timeout("SET deadlock_timeout = '10ms'");
+    const { writer, close } = await consumersOf(stored);
+    const held = await stored.blocker();
+    await held.query('BEGIN; SELECT * FROM svc.consumer_offset FOR UPDATE');
+    await other.query('BEGIN; SELECT * FROM svc.lane FOR UPDATE');
+    // The settlement has locked the row of the consumer. The other transaction waits for it, and has the lane that comes next.
     const settling = writer.settleConsumer(LEDGER, { position, lanes: [], rejoined: [one] });
     await stored.waiting(1);
-    await blocker.query('SELECT * FROM svc.consumer_offset FOR UPDATE');
-    await blocker.query('COMMIT');
+    const locked = other.query('SELECT * FROM svc.consumer FOR UPDATE');
+    await stored.waiting(2);
+    await held.query('ROLLBACK');
+    await locked;
+    await other.query('COMMIT');
     await settling;
     expect(await reader.lanes('ledger', 10)).toEqual([]);
+    await close();
   });
 
   test('waits for one whose connection was lost, and that may still be stored', async () => {
