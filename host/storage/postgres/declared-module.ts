@@ -4,7 +4,7 @@
 // Invariants
 // - While nodes run two modules, the schedules and the last number are those of the newest one, whatever node is started again.
 // - Once this module is the newest again, because the nodes of a newer one are gone, its first node stores its number and its schedules
-//   again. So does a node that has become the first one: it need not know what was stored meanwhile.
+//   again. So does a node that has become the first one, and the first one after a node with a newer module came and went unseen.
 import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '@svc/kit/svc-error';
 import { systemClock } from '../../system.ts';
@@ -39,6 +39,10 @@ export class DeclaredModule {
   #schedules: readonly ServiceSchedule[] | undefined;
   /** Number of this node while it is the first one with the newest module; NOBODY: it is not. */
   #first = NOBODY;
+  /** Number of the module in the table; undefined until it is known. */
+  #number: number | undefined;
+  /** As what the schedules were stored last: the first node, and the number of its module. */
+  #storedAs: string | undefined;
   #isClosed = false;
 
   constructor(needs: DeclaredModuleNeeds) {
@@ -61,13 +65,14 @@ export class DeclaredModule {
     const { fingerprint, withSession, timers } = this.#needs;
     // A node with a newer module may have joined since this one has looked at the cluster.
     const [newest] = await withSession((session) => session.query(NEWEST_MODULE));
-    if (newest?.[0] === fingerprint) await timers.reconcileSchedules(schedules, nowMs);
+    if (newest?.[0] !== fingerprint) return;
+    await timers.reconcileSchedules(schedules, nowMs);
+    this.#storedAs = this.#present();
   }
 
-  /** Called after nodes have come or gone. */
-  nodesChanged(): void {
+  /** Called after nodes, or owners of slices, have changed. */
+  clusterChanged(): void {
     const first = this.#firstOfNewest();
-    if (first === this.#first) return;
     this.#first = first;
     if (first === NOBODY) return;
     void this.#repeat(
@@ -92,14 +97,21 @@ export class DeclaredModule {
   async #storeAgain(): Promise<void> {
     const nowMs = systemClock.nowMs();
     if (this.#module !== undefined) await this.#note({ ...this.#module, timeMs: nowMs });
-    if (this.#schedules !== undefined) await this.reconcile(this.#schedules, nowMs);
+    if (this.#schedules !== undefined && this.#storedAs !== this.#present())
+      await this.reconcile(this.#schedules, nowMs);
+  }
+
+  #present(): string {
+    return `${this.#first}/${this.#number}`;
   }
 
   async #note({ fingerprint, descriptor, timeMs }: NotedModule): Promise<void> {
     const { withSession, cluster, number } = this.#needs;
     const values = [fingerprint, descriptor, timeMs, cluster.self];
     const [row] = await withSession((session) => session.query(NOTE_MODULE, values));
-    if (this.#module?.fingerprint === fingerprint) number.note(row![0] as number);
+    if (this.#module?.fingerprint !== fingerprint) return;
+    this.#number = row![0] as number;
+    number.note(this.#number);
   }
 
   /** Does something until it succeeds, or is not wanted any more. */

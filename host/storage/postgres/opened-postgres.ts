@@ -335,8 +335,8 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     const wake = () => this.#member.nodes.length > 1 && this.#alarm.wake();
     this.#member.onNodes(wake);
     this.#member.onTable(wake);
-    this.#member.onNodes(() => this.#declared.nodesChanged());
-    this.#declared.nodesChanged();
+    this.#member.onVersion(() => this.#declared.clusterChanged());
+    this.#declared.clusterChanged();
     this.#watch = new HeadWatch({
       use: (work) => this.#session.use(work),
       heads: this.#heads,

@@ -48,6 +48,7 @@ export class ClusterMember implements ClusterMembership {
   readonly #needs: ClusterMemberNeeds;
   readonly #connection: NodeConnection;
   readonly #nodesListeners: (() => void)[] = [];
+  readonly #versionListeners: (() => void)[] = [];
   readonly #ownersListeners: (() => void)[] = [];
   readonly #tableListeners: (() => void)[] = [];
   readonly #workListeners: (() => void)[] = [];
@@ -96,6 +97,11 @@ export class ClusterMember implements ClusterMembership {
 
   onNodes(listener: () => void): void {
     this.#nodesListeners.push(listener);
+  }
+
+  /** Calls a listener after looks that have found another version of the cluster, also if a node has come and gone in between. */
+  onVersion(listener: () => void): void {
+    this.#versionListeners.push(listener);
   }
 
   onOwners(listener: () => void): void {
@@ -212,7 +218,10 @@ export class ClusterMember implements ClusterMembership {
     this.#isUnsure = false;
     // It has joined again meanwhile, or has lost everything.
     if (this.self !== self) return this.look();
+    const { version } = rows;
+    const isChanged = version !== this.#version;
     this.#note(rows);
+    if (isChanged) for (const listener of this.#versionListeners) listener();
     if (await this.#changesStatus(rows)) return this.look();
     const plan = planOf(rows, self);
     await this.#take(plan);

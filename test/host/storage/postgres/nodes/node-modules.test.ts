@@ -192,6 +192,19 @@ describe('nodes with two modules', () => {
     await expect.poll(names).toEqual(['of-a']);
   });
 
+  test('schedules are stored again after a node with a newer module came and went unseen', async () => {
+    const node = await start('a');
+    await node.opened.reconcileSchedules([schedule('of-a')], 0);
+    // As a node that failed at its start leaves it.
+    await nodes.database.sql(
+      `INSERT INTO svc.module (fingerprint, descriptor, time_ms) VALUES ('b', '{}', 0);
+      UPDATE svc.timer SET name = 'of-b';
+      UPDATE svc.cluster SET version = version + 2`,
+    );
+    await expect.poll(modules).toEqual(['a', 'b', 'a']);
+    await expect.poll(names).toEqual(['of-a']);
+  });
+
   test('a node whose own lease has ended when it looks stores its schedules once it has joined again', async () => {
     const node = await start('a');
     await nodes.database.sql(
