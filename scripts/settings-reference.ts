@@ -266,6 +266,7 @@ const SERVICE_SETTINGS = `| Setting | Short form | Default | What it is |
 | \`svc.remoting.host\` | | \`svc.http.host\` | address on which a service with a database takes the calls of its [other nodes](../how-to/several-machines.md) |
 | \`svc.remoting.port\` | | 17355 if deployed, otherwise a free one | port on which it does so; 0 takes a free one. [Keep everybody else away from it](remoting.md#security) |
 | \`svc.remoting.advertised-host\` | | \`svc.remoting.host\`; if that means all addresses, the first address of this machine that is not loopback | host by which the other nodes reach this one |
+| \`svc.remoting.tls\` | | false | whether nodes call each other with [mutual TLS](remoting.md#mutual-tls), by the certificates of \`svc.identity.folder\`; the same in all nodes of a service |
 | \`svc.process.address\` | \`--process\` | none | address of this machine at which [a process](../how-to/process.md) holds the code of the service, in place of a module: \`127.0.0.1:9010\` |
 | \`svc.process.command\` | \`--process-command\` | none | command that starts such a process: a program and its arguments, without a shell. The process gets a free port, and is started again when it ends |
 | \`svc.process.watch\` | | none | folder whose changes start the command again: for developing |

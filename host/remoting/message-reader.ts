@@ -6,9 +6,12 @@
 // - A message is passed on once, when its last byte has arrived. Its bytes are valid during the call.
 import { LENGTH_BYTES } from './flat-list.ts';
 import { RefusedMessage } from './refused-message.ts';
+import { TLS_DIFFERS } from './remoting-limits.ts';
 
 /** Memory for the beginning of a message, in bytes. */
 const FIRST_BYTES = 4_096;
+/** The first two bytes of a side that speaks TLS: of an alert, and of a handshake. No length that is allowed begins with them. */
+const TLS_BEGINNINGS: ReadonlySet<number> = new Set([0x15_03, 0x16_03]);
 
 /** Receives a message: the bytes from `start` to `end`. */
 export type OnMessage = (bytes: Buffer, start: number, end: number) => void;
@@ -78,11 +81,12 @@ export class MessageReader {
   }
 
   #allowed(length: number): number {
-    if (length > this.#bytesMax)
-      throw new RefusedMessage(
-        `sent a message of ${length} bytes, and ${this.#bytesMax} are the most`,
-      );
-    return length;
+    if (length <= this.#bytesMax) return length;
+    throw new RefusedMessage(
+      TLS_BEGINNINGS.has(length >>> 16)
+        ? `speaks TLS, and this node does not: ${TLS_DIFFERS}`
+        : `sent a message of ${length} bytes, and ${this.#bytesMax} are the most`,
+    );
   }
 
   #beginBody(length: number): void {

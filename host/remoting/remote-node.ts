@@ -1,6 +1,6 @@
 // RemoteNode keeps a connection to one other node, on which this node calls its entities. When it ends, or cannot be made, it is made
 // again after a pause that grows.
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@svc/kit/log';
 import { PeerProtocol, type PeerProtocolOptions } from '../shards/peer-protocol.ts';
@@ -9,7 +9,8 @@ import { helloProblem, helloTo, type NodeIdentity, type NodeName, readHello } fr
 import { MessageConnection } from './message-connection.ts';
 import { RefusedMessage } from './refused-message.ts';
 import type { RemotingBytes } from './remoting-bytes.ts';
-import { HANDSHAKE_MS, WAITING_UNITS_MAX } from './remoting-limits.ts';
+import type { RemotingTls } from './remoting-tls.ts';
+import { HANDSHAKE_MS, TLS_DIFFERS, WAITING_UNITS_MAX } from './remoting-limits.ts';
 import { SocketTransport } from './socket-transport.ts';
 
 /** A member of the cluster, and the address of its remoting port. */
@@ -26,6 +27,8 @@ export interface RemoteNodeOptions {
   readonly bytes: RemotingBytes;
   /** This node at the moment. */
   readonly self: () => NodeIdentity;
+  /** TLS of the connection; undefined: it is plain. */
+  readonly tls: RemotingTls | undefined;
   readonly callbacks: NodeCallbacks;
   readonly unsent: PeerProtocolOptions['unsent'];
   readonly log: Log;
@@ -39,6 +42,8 @@ const RETIRED_LOOK_MS = 100;
 
 export class RemoteNode {
   readonly #options: RemoteNodeOptions;
+  /** Gives up the connection of TLS that is being made. */
+  #cancel: (() => void) | undefined;
   #connection: MessageConnection | undefined;
   #protocol: PeerProtocol | undefined;
   #pauseMs = PAUSE_MS_MIN;
@@ -83,14 +88,30 @@ export class RemoteNode {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    this.#cancel?.();
     this.#connection?.close();
   }
 
   #connect(): void {
+    const { member, tls } = this.#options;
+    const { host, port } = member;
+    if (tls === undefined) this.#introduce(connect({ host, port, noDelay: true }));
+    else
+      this.#cancel = tls.connect(member, (result) => {
+        this.#cancel = undefined;
+        if ('socket' in result) this.#introduce(result.socket);
+        else this.#ended(result.problem);
+      });
+  }
+
+  /** Sends the hello of this node, and waits for that of the other one. */
+  #introduce(socket: Socket): void {
     const { member, bytes, self } = this.#options;
     const own = self();
-    const { host, port } = member;
-    const socket = connect({ host, port, noDelay: true });
+    let isConnected = !socket.connecting;
+    socket.once('connect', () => {
+      isConnected = true;
+    });
     let transport: SocketTransport | undefined;
     const connection = new MessageConnection({
       socket,
@@ -100,17 +121,27 @@ export class RemoteNode {
         else transport.received(values);
         clearTimeout(handshake);
       },
-      ended: ({ problem }) => {
+      ended: ({ problem, isRefusal }) => {
         clearTimeout(handshake);
         this.#connection = undefined;
         this.#protocol = undefined;
         transport?.ended();
-        this.#ended(problem);
+        const isEarly = transport === undefined && isConnected && !isRefusal;
+        this.#ended(isEarly ? this.#earlyEnd : problem);
       },
     });
     this.#connection = connection;
     const handshake = setTimeout(() => connection.refuse('does not answer'), HANDSHAKE_MS).unref();
     connection.send(helloTo(own, member));
+  }
+
+  /** Why the other node has probably ended the connection without an answer to the hello. */
+  get #earlyEnd(): string {
+    const cause =
+      this.#options.tls === undefined
+        ? TLS_DIFFERS
+        : 'it may not trust the certificate of this node';
+    return `ended the connection before it introduced itself: ${cause}`;
   }
 
   /** Reads the hello of the other node. Throws RefusedMessage. */

@@ -13,8 +13,11 @@ export const HELLO_BYTES_MAX = 4_096;
 export const GATHERED_BYTES_MAX = 256 * 1024;
 export const GATHERED_VALUES_MAX = 8_192;
 
-/** Time from the connection to the end of the handshake, in milliseconds. */
+/** Time from the connection to the end of the handshake, in milliseconds. With TLS its handshake has as much before. */
 export const HANDSHAKE_MS = 5_000;
+/** Advice for a connection of which one side speaks TLS, and the other one does not. */
+export const TLS_DIFFERS = 'svc.remoting.tls has to be the same in all nodes of a service';
+
 /** How often each side sends a heartbeat, in milliseconds. */
 export const HEARTBEAT_MS = 1_000;
 /** A connection on which nothing arrives for this long has ended, in milliseconds. */

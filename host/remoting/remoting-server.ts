@@ -12,6 +12,7 @@ import type { PeerProtocolOptions } from '../shards/peer-protocol.ts';
 import { AcceptedConnection, type CallingNode } from './accepted-connection.ts';
 import type { NodeIdentity } from './handshake.ts';
 import { RemotingBytes } from './remoting-bytes.ts';
+import type { RemotingTls } from './remoting-tls.ts';
 import { CONNECTIONS_MAX, HANDSHAKES_MAX, type RemotingBounds } from './remoting-limits.ts';
 import { ServedUnits, unitsOfCall, unitsOfRequest } from './served-units.ts';
 
@@ -26,11 +27,16 @@ export type NodeService = Pick<
   'serve' | 'serveRequest' | 'failed' | 'learned' | 'look'
 >;
 
+/** A connection whose handshake is not done. */
+type Beginning = Pick<AcceptedConnection, 'refuse' | 'close'>;
+
 export interface RemotingServerOptions {
   /** This node at the moment. */
   readonly self: () => NodeIdentity;
   /** Number of parameters in the path of each route of the module, indexed by route. */
   readonly routes: readonly number[];
+  /** TLS of the connections; undefined: they are plain. */
+  readonly tls: RemotingTls | undefined;
   /** Called for each connection of another node. */
   readonly serviceFor: (node: CallingNode) => NodeService;
   /** Budget, shared by all shards, for the bytes held for callers until they have received their responses. */
@@ -47,7 +53,7 @@ export class RemotingServer {
   readonly #bytes: RemotingBytes;
   readonly #served: ServedUnits;
   /** Connections whose handshake is not done, the oldest first. */
-  readonly #handshakes = new Set<AcceptedConnection>();
+  readonly #handshakes = new Set<Beginning>();
   readonly #established = new Set<AcceptedConnection>();
   /** When another node has called last. */
   #calledMs = 0;
@@ -56,7 +62,15 @@ export class RemotingServer {
     this.#options = options;
     this.#bytes = new RemotingBytes(options.bounds);
     this.#served = new ServedUnits(this.#bytes.bounds.servedUnitsMax);
-    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+    this.#server =
+      options.tls?.createServer({
+        begun: (connection) => this.#began(connection),
+        ended: (connection, end) => {
+          this.#handshakes.delete(connection);
+          if (end.kind === 'secured') this.#accept(end.socket);
+          else if (end.isRefusal) this.#refused(connection.address, end.problem);
+        },
+      }) ?? createServer({ noDelay: true }, (socket) => this.#accept(socket));
   }
 
   /** Number of connections whose handshake is done. */
@@ -139,6 +153,10 @@ export class RemotingServer {
         if (isRefusal) this.#refused(address, problem);
       },
     });
+    this.#began(connection);
+  }
+
+  #began(connection: Beginning): void {
     const [oldest] = this.#handshakes;
     if (this.#handshakes.size >= HANDSHAKES_MAX) oldest!.refuse('does not introduce itself');
     this.#handshakes.add(connection);

@@ -188,6 +188,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
   const logFolder = readPath(reader, 'svc.log.files.dir');
   const host = reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1');
+  const identity = identityOf(reader, name, deployed);
   // `readStateFile` has read it, and has not reported an empty path.
   reader.text(STATE_FILE);
   return {
@@ -196,12 +197,12 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     name,
     dataFolder: resolve(reader.text('svc.data') ?? dataFolder),
     database: database && databaseSource(database),
-    remoting: readRemoting(reader, { deployed, http: host }),
+    remoting: readRemoting(reader, { deployed, http: host, identity }),
     host,
     port: reader.port('svc.http.port', 9000),
     logFormat: readLogFormat(reader, stderrIsTerminal && !deployed && logFolder === undefined),
     http: reader.boolean('svc.http.enabled', true),
-    identity: identityOf(reader, name, deployed),
+    identity,
     management: {
       host: reader.text('svc.management.host') ?? '0.0.0.0',
       port: reader.port('svc.management.port', MANAGEMENT_PORT),

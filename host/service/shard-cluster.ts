@@ -12,6 +12,7 @@ import { RouteTable } from '../http/route-table.ts';
 import type { NodeIdentity } from '../remoting/handshake.ts';
 import { RemoteNodes } from '../remoting/remote-nodes.ts';
 import { RemotingServer } from '../remoting/remoting-server.ts';
+import type { RemotingTls } from '../remoting/remoting-tls.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import { ClusterOwnership } from '../shards/cluster-ownership.ts';
 import type { ForwardedCall } from '../shards/frame.ts';
@@ -38,6 +39,8 @@ export interface ShardClusterOptions {
   readonly shards: number;
   readonly faults: Pick<FaultReport, 'isKnown'>;
   readonly unsent: ByteBudget;
+  /** TLS of the connections between nodes; undefined: they are plain. */
+  readonly tls: RemotingTls | undefined;
   /** Counts of the calls between this node and others. */
   readonly calls: SharedSeries<NodeCall>;
   readonly log: Log;
@@ -54,11 +57,12 @@ export class ShardCluster {
   #watch: NodeJS.Timeout | undefined;
 
   constructor(options: ShardClusterOptions) {
-    const { slices, descriptor, shards, faults, unsent, calls, log } = options;
+    const { slices, descriptor, shards, faults, unsent, tls, calls, log } = options;
     this.#options = options;
     this.ownership = new ClusterOwnership(slices, shards);
     this.#remote = new RemoteNodes({
       self: () => this.#self,
+      tls,
       callbacks: {
         learned: (failure, isLogged) => faults.isKnown(failure, isLogged),
         head: (slice, off) => slices.advance(slice, off),
@@ -78,11 +82,12 @@ export class ShardCluster {
 
   /** Serves calls of other nodes by this router, and lets go of entities of this engine that the node hands over. */
   serve(engine: Pick<EntityEngine, 'drain'>, router: ShardRouter): void {
-    const { slices, descriptor, unsent, log } = this.#options;
+    const { slices, descriptor, unsent, tls, log } = this.#options;
     slices.onRelease((released) => release(engine, released));
     const { serve, ...callbacks } = router.nodeOptions;
     this.#server = new RemotingServer({
       self: () => this.#self,
+      tls,
       routes: parameterCounts(descriptor),
       serviceFor: (node) => ({
         ...callbacks,

@@ -2,6 +2,7 @@
 // the guest (served-guest.ts). The supervisor starts the thread with ShardSettings. The two exchange the messages of
 // shard-messages.ts. Over the life of a shard these are, in this order: run → admitted, serve → listening,
 // stop → finished, close → stopped. A shard that cannot start sends `failed` instead.
+import assert from 'node:assert/strict';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { Leases } from '../engine/needs/leases.ts';
@@ -17,6 +18,7 @@ import type { FromShard, Peer, ShardSettings, ToShard } from '../shards/shard-me
 import { HashOwnership } from '../shards/hash-ownership.ts';
 import { serveWork, type WorkKind } from '../shards/work-link.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
+import type { RemotingTls } from '../remoting/remoting-tls.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
 import { attachJournal, clusterOf, leasesOf } from '../storage/journal-connection.ts';
 import { type Delivery, DELIVERY_AWAY } from './event-delivery.ts';
@@ -223,7 +225,8 @@ async function servedOptions({
   const options = { guest, journal, leases, deployed, sections, views, tokens, ...own };
   const { createHttpServer: createServer } = await httpServer;
   const { nodeCalls: calls } = numbers;
-  cluster = await shardCluster({ guest, journal, resources, calls, unsent: budgets.unsent });
+  const tls = await remotingTls(identity);
+  cluster = await shardCluster({ guest, journal, resources, calls, tls, unsent: budgets.unsent });
   if (count === 1 && cluster === undefined) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');
   const { unsent } = budgets;
@@ -243,6 +246,7 @@ async function servedOptions({
 
 interface ClusterParts extends Pick<ServedParts, 'guest' | 'journal' | 'resources'> {
   readonly unsent: ByteBudget;
+  readonly tls: RemotingTls | undefined;
   readonly calls: ShardNumbers['nodeCalls'];
 }
 
@@ -252,6 +256,7 @@ async function shardCluster({
   journal,
   resources,
   unsent,
+  tls,
   calls,
 }: ClusterParts): Promise<ShardCluster | undefined> {
   const slices = settings.remoting && clusterOf(resources.journal, journal);
@@ -266,10 +271,21 @@ async function shardCluster({
     shards: settings.count,
     faults: log.faults,
     unsent,
+    tls,
     calls,
     log: ({ level, message, fields }) => log.write(level, message, fields),
     onUnreachable: (nodes) => send({ kind: 'unreachable', nodes }),
   });
+}
+
+/** Returns TLS of the connections to other nodes; undefined if they are plain. */
+async function remotingTls(own: ServedIdentity | undefined): Promise<RemotingTls | undefined> {
+  if (settings.remoting?.tls !== true) return undefined;
+  const { identity } = settings;
+  assert(own !== undefined && identity !== undefined, 'the settings demand an identity');
+  // Nodes without TLS do not load this code.
+  const { RemotingTls: Tls } = await import('../remoting/remoting-tls.ts');
+  return new Tls(own.certificates, identity.rules);
 }
 
 /** Returns the identity of the shard, which new certificates reach; undefined if the service listens without TLS. */

@@ -21,7 +21,7 @@ export function supervisedSettings(
     deployed,
     address: { host, port },
     http,
-    remoting: isShared ? remoting.listened : undefined,
+    remoting: isShared ? { ...remoting.listened, tls: remoting.tls } : undefined,
     identity,
     verifiesTokens,
     network,

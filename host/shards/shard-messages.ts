@@ -131,8 +131,8 @@ export interface ShardSettings {
   readonly address: Address;
   /** Whether the service has an HTTP server. */
   readonly http: boolean;
-  /** Address at which all shards take calls of other nodes; absent: the service has one node. */
-  readonly remoting?: Address | undefined;
+  /** Address at which all shards take calls of other nodes, and whether with mutual TLS; absent: the service has one node. */
+  readonly remoting?: (Address & { readonly tls: boolean }) | undefined;
   /** Absent: the service listens without TLS. */
   readonly identity?: ShardIdentity | undefined;
   /** Whether the main thread verifies access tokens. Absent: routes that ask for one are closed. */

@@ -103,7 +103,7 @@ const UNKNOWN_CALL = [KIND.call, 1, 'c', 'a', 'x', '1', null, 0];
 
 test.each<[string, (peer: RawPeer) => void, string]>([
   ['an HTTP request', (peer) => peer.write('GET / HTTP/1.1\r\n\r\n'), 'are the most'],
-  ['a handshake of TLS', (peer) => peer.write(Buffer.from('160301020001', 'hex')), 'are the most'],
+  ['a handshake of TLS', (peer) => peer.write(Buffer.from('160301020001', 'hex')), 'speaks TLS'],
   ['a hello of 64 MiB', (peer) => peer.write(framed(64 * 1024 * 1024)), 'and 4096 are the most'],
   ['a call before the hello', (peer) => peer.send(UNKNOWN_CALL), 'does not speak the protocol'],
 ])('%s instead of a hello ends the connection', async (_, act, reason) => {

@@ -105,6 +105,15 @@ describe('settings', () => {
       expect(codeOf(() => read(['--deployed'], env))).toBe('SVC_SETTING_INVALID');
     });
 
+    test('let nodes call each other with TLS, which needs them', () => {
+      const words = ['--deployed', '--name', 'cart'];
+      const tls = { SVC_REMOTING_TLS: 'true' };
+      expect(read(words, given).remoting.tls).toBe(false);
+      expect(read(words, { ...given, ...tls }).remoting.tls).toBe(true);
+      expect(() => read(words, tls)).toThrow(/svc.remoting.tls needs .* svc.identity.folder/);
+      expect(codeOf(() => read(words, tls))).toBe('SVC_SETTING_INVALID');
+    });
+
     test('are for deployed services', () => {
       expect(codeOf(() => read(['m.wasm'], given))).toBe('SVC_SETTING_INVALID');
     });

@@ -184,6 +184,7 @@ export class SimulatedNode {
       fingerprint: this.#fingerprint,
       shards: 1,
       faults,
+      tls: undefined,
       unsent,
       calls: new SharedSeries(NODE_CALLS),
       log: () => undefined,

@@ -4,6 +4,7 @@ import type { CallingNode } from '../../../host/remoting/accepted-connection.ts'
 import type { NodeIdentity } from '../../../host/remoting/handshake.ts';
 import type { RemotingBounds } from '../../../host/remoting/remoting-limits.ts';
 import { RemoteNodes } from '../../../host/remoting/remote-nodes.ts';
+import type { RemotingTls } from '../../../host/remoting/remoting-tls.ts';
 import { type NodeService, RemotingServer } from '../../../host/remoting/remoting-server.ts';
 import type { ForwardedCall } from '../../../host/shards/frame.ts';
 import type { PeerProtocol } from '../../../host/shards/peer-protocol.ts';
@@ -32,6 +33,9 @@ export interface PairOptions {
   readonly calling: NodeIdentity;
   readonly unsent: ByteBudget;
   readonly bounds: RemotingBounds;
+  /** TLS of the node that serves, and of the one that calls. */
+  readonly servingTls: RemotingTls;
+  readonly callingTls: RemotingTls;
 }
 
 export const reply = (json: string): Reply => ({ kind: 'reply', json });
@@ -75,6 +79,7 @@ export async function servingNode({
   unsent = ampleBudget(),
   serviceFor = () => service,
   bounds,
+  servingTls: tls,
 }: Partial<PairOptions> = {}) {
   const log: LogEntry[] = [];
   const server = new RemotingServer({
@@ -82,6 +87,7 @@ export async function servingNode({
     routes: ROUTES,
     unsent,
     bounds,
+    tls,
     log: (entry) => log.push(entry),
     serviceFor: (node) => ({
       serve: ([, name]) => reply(`"${name}"`),
@@ -101,7 +107,7 @@ export async function servingNode({
 /** Starts a node that calls the other one at a port. */
 export function callingNode(
   port: number,
-  { serving = SERVING, calling = CALLING }: Partial<PairOptions> = {},
+  { serving = SERVING, calling = CALLING, callingTls: tls }: Partial<PairOptions> = {},
 ) {
   const log: LogEntry[] = [];
   const heads: (readonly [slice: number, off: number])[] = [];
@@ -109,6 +115,7 @@ export function callingNode(
   let looks = 0;
   const nodes = new RemoteNodes({
     self: () => calling,
+    tls,
     unsent: ampleBudget(),
     log: (entry) => log.push(entry),
     callbacks: {

@@ -1,0 +1,144 @@
+// RemotingTls: TLS of the connections between nodes. Each side shows the certificate of the service, and takes no other side than one
+// with the same identity: a certificate of another service of the installation admits nobody.
+//
+// Invariants
+// - No byte of the protocol of nodes is read or written before the other side has proved its identity.
+// - New certificates apply to every connection that begins afterwards.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Server, Socket } from 'node:net';
+import { createServer, type TLSSocket } from 'node:tls';
+import type { CallerRules } from '@svc/identity/caller';
+import type { CertificateSource } from '@svc/identity/certificate-generations';
+import { ClientTls, type ConnectFailure } from '@svc/identity/client-tls';
+import { type Peer, ServerTls } from '@svc/identity/server-tls';
+import { serviceId } from '@svc/identity/spiffe-id';
+import type { ConnectionEnd } from './message-connection.ts';
+import { HANDSHAKE_MS, TLS_DIFFERS } from './remoting-limits.ts';
+import { type EndOfSecuring, SecuringConnection } from './securing-connection.ts';
+
+export interface TlsCallbacks {
+  /** Called when another side has connected, before anything was read. */
+  readonly begun: (connection: SecuringConnection) => void;
+  /** Called when the other side has proved that it is this service, or has ended without that. */
+  readonly ended: (connection: SecuringConnection, end: EndOfSecuring) => void;
+}
+
+export type SecureConnectResult = { readonly socket: Socket } | { readonly problem: string };
+
+export class RemotingTls {
+  readonly #certificates: CertificateSource;
+  readonly #rules: CallerRules;
+  readonly #client: ClientTls;
+
+  /** `certificates`: those of this service. */
+  constructor(certificates: CertificateSource, rules: CallerRules) {
+    this.#certificates = certificates;
+    this.#rules = rules;
+    this.#client = new ClientTls(certificates, HANDSHAKE_MS);
+  }
+
+  /** Makes the server of a node. */
+  createServer({ begun, ended }: TlsCallbacks): Server {
+    const tls = new ServerTls(this.#certificates, {
+      rules: this.#rules,
+      handshakeTimeoutMs: HANDSHAKE_MS,
+    });
+    const server = createServer({
+      ...tls.serverOptions,
+      // Neither side ends its half before the connection.
+      allowHalfOpen: false,
+      // `secureConnection` refuses them, so that the log says why.
+      rejectUnauthorized: false,
+    });
+    // node:tls does not say from which connection a socket of TLS was made.
+    const beginning = new AsyncLocalStorage<SecuringConnection>();
+    // Before node:tls makes the socket of TLS, which belongs to the context of this call then.
+    server.prependListener('connection', (raw: Socket) => {
+      const connection: SecuringConnection = new SecuringConnection(raw, (end) =>
+        ended(connection, end),
+      );
+      beginning.enterWith(connection);
+      begun(connection);
+    });
+    server.on('tlsClientError', (error: NodeJS.ErrnoException) =>
+      beginning.getStore()?.failed(failureOf(error)),
+    );
+    tls.attach(server);
+    server.on('secureConnection', (socket: TLSSocket) => {
+      const connection = beginning.getStore();
+      const problem = unverified(socket) ?? this.#problemOf(tls.peerOf(socket));
+      if (connection !== undefined && problem === undefined) connection.secured(socket);
+      else {
+        if (problem !== undefined) connection?.failed({ problem, isRefusal: true });
+        // Not the connection below: the handshake is still at work on it.
+        socket.destroy();
+      }
+    });
+    return server;
+  }
+
+  /** Connects to another node of this service; calls `done` once. Returns a function that gives up, if `done` was not called yet. */
+  connect(
+    { host, port }: { readonly host: string; readonly port: number },
+    done: (result: SecureConnectResult) => void,
+  ): () => void {
+    return this.#client.connect({ host, port, expectedId: this.#ownId }, (result) =>
+      done(
+        result.kind === 'connected'
+          ? { socket: result.socket }
+          : { problem: problemOfConnect(result.failure) },
+      ),
+    );
+  }
+
+  /** SPIFFE ID of this service. */
+  get #ownId(): string {
+    return this.#certificates.current.certificates.id;
+  }
+
+  /** Returns why a peer is not this service; undefined if it is. */
+  #problemOf({ caller, reason }: Peer): string | undefined {
+    if (caller?.kind === 'service') {
+      const id = serviceId(this.#rules.trustDomain, caller);
+      return id === this.#ownId ? undefined : `is ${id}, and not this service`;
+    }
+    return caller === undefined
+      ? `shows a certificate that names no service (${reason})`
+      : 'is the gateway, and not this service';
+  }
+}
+
+/** Returns why the certificate of the other side counts for nothing; undefined: it was verified. */
+function unverified(socket: TLSSocket): string | undefined {
+  if (socket.getPeerX509Certificate() === undefined) return 'shows no certificate';
+  return socket.authorized
+    ? undefined
+    : `shows a certificate that this node does not trust (${String(socket.authorizationError)})`;
+}
+
+function failureOf({ code = '', message }: NodeJS.ErrnoException): ConnectionEnd {
+  if (code === 'ECONNRESET') return { problem: 'ended the connection', isRefusal: false };
+  const problem =
+    code === 'ERR_TLS_HANDSHAKE_TIMEOUT'
+      ? 'does not introduce itself'
+      : `does not speak TLS as this node does (${code || message}): ${TLS_DIFFERS}`;
+  return { problem, isRefusal: true };
+}
+
+function problemOfConnect({ kind, detail }: ConnectFailure): string {
+  switch (kind) {
+    case 'unreachable':
+    case 'refused':
+      return `cannot be reached (${detail})`;
+    case 'timed-out':
+      return 'does not answer';
+    case 'closed':
+      return `ended the connection during the handshake of TLS: ${TLS_DIFFERS}`;
+    case 'untrusted':
+    case 'protocol-not-selected':
+      return `shows no certificate that this node trusts, or speaks no TLS (${detail}): ${TLS_DIFFERS}`;
+    case 'no-certificate':
+    case 'other-identity':
+      return `is not this service: ${detail}`;
+  }
+}

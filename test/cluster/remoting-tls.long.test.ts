@@ -1,0 +1,47 @@
+// Nodes of a service of which one has TLS and the other one does not, as processes with two shards.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { mountCertificates } from '../support/certificates/certificate-files.ts';
+import {
+  COUNTERS,
+  gatewayTo,
+  identifiedSettings,
+} from '../support/certificates/identified-nodes.ts';
+import { ca, CART, otherCa, textsOf } from '../support/certificates/test-identities.ts';
+import { compileFixture } from '../support/compile-fixture.ts';
+import { PostgresServer } from '../support/postgres/postgres-server.ts';
+import { ServedCluster } from '../support/postgres/served-cluster.ts';
+import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+
+const SOON = { timeout: 30_000, interval: 50 };
+const module = join(temporaryFolderOfFile(), 'objects.wasm');
+let server: PostgresServer;
+
+beforeAll(async () => {
+  const [started, component] = await Promise.all([
+    PostgresServer.shared('18'),
+    compileFixture('concurrent-objects'),
+  ]);
+  server = started;
+  writeFileSync(module, component);
+});
+
+test('a node without TLS and one with TLS do not reach each other, and both say why', async () => {
+  const cluster = await ServedCluster.of(server, module, temporaryFolder());
+  onTestFinished(() => cluster.close());
+  const folder = temporaryFolder();
+  mountCertificates(folder, await textsOf(CART, ca, [ca, otherCa]));
+  const nodes = await Promise.all(
+    [true, false].map((hasTls) =>
+      cluster.start(String(hasTls), identifiedSettings(folder, hasTls)),
+    ),
+  );
+  const reason = /SVC_REMOTING_FAILED.*svc\.remoting\.tls has to be the same in all nodes/;
+  await Promise.all(nodes.map(({ svc }) => svc.logged(reason)));
+  await expect.poll(async () => (await cluster.shares()).at(-1), SOON).toBeGreaterThan(400);
+  const ask = await gatewayTo();
+  const answers = async () =>
+    new Set(await Promise.all(COUNTERS.map((id) => ask(nodes[0]!.url, id))));
+  await expect.poll(answers, SOON).toEqual(new Set([200, 503]));
+}, 60_000);
