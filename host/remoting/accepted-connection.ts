@@ -66,6 +66,10 @@ export class AcceptedConnection {
     ).unref();
   }
 
+  get socket(): Socket {
+    return this.#options.socket;
+  }
+
   /** Whether the handshake is done. */
   get isEstablished(): boolean {
     return this.#transport !== undefined;

@@ -30,13 +30,15 @@ export interface RemoteNodeOptions {
   /** TLS of the connection; undefined: it is plain. */
   readonly tls: RemotingTls | undefined;
   readonly callbacks: NodeCallbacks;
+  /** Called whenever a connection is made. */
+  readonly connected: () => void;
   readonly unsent: PeerProtocolOptions['unsent'];
   readonly log: Log;
 }
 
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 2_000;
-/** Time for calls in flight to be answered after the node has ceased to be a member, in milliseconds. */
+/** Time for calls in flight to be answered after the node has ceased to be a member, or has another connection, in milliseconds. */
 const RETIRED_MS_MAX = 30_000;
 const RETIRED_LOOK_MS = 100;
 
@@ -176,6 +178,7 @@ export class RemoteNode {
     this.#pauseMs = PAUSE_MS_MIN;
     this.#problem = undefined;
     log({ level: 'info', message: 'connected to another node', fields: this.#fields() });
+    this.#options.connected();
     return transport;
   }
 

@@ -1,21 +1,32 @@
-// RemoteNodes keeps a connection of this shard to each other node of the cluster.
+// RemoteNodes keeps a connection of this shard to each other node of the cluster. When this node has new certificates, the connections are
+// made again, and the former ones serve until then.
 import { RemoteNode, type RemoteMember, type RemoteNodeOptions } from './remote-node.ts';
 import { RemotingBytes } from './remoting-bytes.ts';
 import type { PeerProtocol } from '../shards/peer-protocol.ts';
 
-export type RemoteNodesOptions = Omit<RemoteNodeOptions, 'member' | 'bytes'>;
+export type RemoteNodesOptions = Omit<RemoteNodeOptions, 'member' | 'bytes' | 'connected'>;
+
+/** The connections to a member. */
+interface Links {
+  /** The one that is kept. */
+  readonly node: RemoteNode;
+  /** The one before it, which serves until the other one is made; undefined: there is none. */
+  former: RemoteNode | undefined;
+}
 
 export class RemoteNodes {
   readonly #options: RemoteNodesOptions;
   readonly #bytes = new RemotingBytes();
   /** Indexed by the numbers of the nodes. */
-  readonly #nodes = new Map<number, RemoteNode>();
-  /** Nodes that are no members any more, and have calls in flight. */
+  readonly #links = new Map<number, Links>();
+  /** Nodes that are called no more, and have calls in flight. */
   readonly #retired = new Set<RemoteNode>();
+  readonly #forgetRenewals: (() => void) | undefined;
   #isClosed = false;
 
   constructor(options: RemoteNodesOptions) {
     this.#options = options;
+    this.#forgetRenewals = options.tls?.onRenewal(() => this.#renew());
   }
 
   /**
@@ -28,38 +39,70 @@ export class RemoteNodes {
     const others = new Map(
       members.filter((member) => member.uid !== uid).map((member) => [member.number, member]),
     );
-    for (const [number, node] of this.#nodes) {
+    for (const [number, { node, former }] of this.#links) {
       const member = others.get(number);
       if (member !== undefined && isSame(member, node.member)) continue;
-      this.#nodes.delete(number);
-      this.#retired.add(node);
-      void node.retire().then(() => this.#retired.delete(node));
+      this.#links.delete(number);
+      this.#retire(node);
+      this.#retire(former);
     }
     for (const [number, member] of others)
-      if (!this.#nodes.has(number))
-        this.#nodes.set(number, new RemoteNode({ ...this.#options, member, bytes: this.#bytes }));
+      if (!this.#links.has(number)) this.#link(member, undefined);
   }
 
   /** Returns the link on which entities of the node are called; undefined while there is no connection. */
   peer(number: number): PeerProtocol | undefined {
-    return this.#nodes.get(number)?.peer;
+    const links = this.#links.get(number);
+    return links?.node.peer ?? links?.former?.peer;
   }
 
   /** Numbers of the members that cannot be reached. */
   get unreachable(): readonly number[] {
-    return [...this.#nodes].filter(([, node]) => node.isUnreachable).map(([number]) => number);
+    return [...this.#links]
+      .filter(([, { node, former }]) => node.isUnreachable && former?.peer === undefined)
+      .map(([number]) => number);
   }
 
   /** Reports to all connected nodes that owners of slices have changed. */
   sendLook(): void {
-    for (const { peer } of this.#nodes.values()) peer?.sendLook();
+    for (const number of this.#links.keys()) this.peer(number)?.sendLook();
   }
 
   /** Ends all connections. */
   close(): void {
     this.#isClosed = true;
-    for (const node of [...this.#nodes.values(), ...this.#retired]) node.close();
-    this.#nodes.clear();
+    this.#forgetRenewals?.();
+    for (const { node, former } of this.#links.values()) {
+      node.close();
+      former?.close();
+    }
+    for (const node of this.#retired) node.close();
+    this.#links.clear();
+  }
+
+  #link(member: RemoteMember, former: RemoteNode | undefined): void {
+    const connected = (): void => {
+      this.#retire(links.former);
+      links.former = undefined;
+    };
+    const node = new RemoteNode({ ...this.#options, member, bytes: this.#bytes, connected });
+    const links: Links = { node, former };
+    this.#links.set(member.number, links);
+  }
+
+  /** Makes all connections again. */
+  #renew(): void {
+    for (const { node, former } of this.#links.values()) {
+      // There is a former one only as long as this one was not made.
+      if (former !== undefined) node.close();
+      this.#link(node.member, former ?? node);
+    }
+  }
+
+  #retire(node: RemoteNode | undefined): void {
+    if (node === undefined) return;
+    this.#retired.add(node);
+    void node.retire().then(() => this.#retired.delete(node));
   }
 }
 

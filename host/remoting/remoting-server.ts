@@ -70,6 +70,11 @@ export class RemotingServer {
           if (end.kind === 'secured') this.#accept(end.socket);
           else if (end.isRefusal) this.#refused(connection.address, end.problem);
         },
+        outdated: (socket) => {
+          for (const connection of this.#established)
+            if (connection.socket === socket)
+              connection.refuse('was verified before a certificate authority was removed');
+        },
       }) ?? createServer({ noDelay: true }, (socket) => this.#accept(socket));
   }
 

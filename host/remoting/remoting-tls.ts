@@ -4,12 +4,14 @@
 // Invariants
 // - No byte of the protocol of nodes is read or written before the other side has proved its identity.
 // - New certificates apply to every connection that begins afterwards.
+// - A connection that began before an authority was removed ends, at the latest FORMER_MS_MAX later.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server, Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import type { CallerRules } from '@svc/identity/caller';
 import type { CertificateSource } from '@svc/identity/certificate-generations';
 import { ClientTls, type ConnectFailure } from '@svc/identity/client-tls';
+import { endsOwnConnections } from '@svc/identity/connection-age';
 import { type Peer, ServerTls } from '@svc/identity/server-tls';
 import { serviceId } from '@svc/identity/spiffe-id';
 import type { ConnectionEnd } from './message-connection.ts';
@@ -21,24 +23,34 @@ export interface TlsCallbacks {
   readonly begun: (connection: SecuringConnection) => void;
   /** Called when the other side has proved that it is this service, or has ended without that. */
   readonly ended: (connection: SecuringConnection, end: EndOfSecuring) => void;
+  /** Called for a connection that was verified before an authority was removed, when it has to end. */
+  readonly outdated: (socket: Socket) => void;
 }
 
 export type SecureConnectResult = { readonly socket: Socket } | { readonly problem: string };
+
+/**
+ * Time in which other nodes read the files as well, and make their connections again, in milliseconds: Kubernetes replaces the files of a
+ * secret within a minute or two.
+ */
+const FORMER_MS_MAX = 180_000;
 
 export class RemotingTls {
   readonly #certificates: CertificateSource;
   readonly #rules: CallerRules;
   readonly #client: ClientTls;
+  readonly #formerMsMax: number;
 
   /** `certificates`: those of this service. */
-  constructor(certificates: CertificateSource, rules: CallerRules) {
+  constructor(certificates: CertificateSource, rules: CallerRules, formerMsMax = FORMER_MS_MAX) {
+    this.#formerMsMax = formerMsMax;
     this.#certificates = certificates;
     this.#rules = rules;
     this.#client = new ClientTls(certificates, HANDSHAKE_MS);
   }
 
   /** Makes the server of a node. */
-  createServer({ begun, ended }: TlsCallbacks): Server {
+  createServer({ begun, ended, outdated }: TlsCallbacks): Server {
     const tls = new ServerTls(this.#certificates, {
       rules: this.#rules,
       handshakeTimeoutMs: HANDSHAKE_MS,
@@ -52,6 +64,7 @@ export class RemotingTls {
     });
     // node:tls does not say from which connection a socket of TLS was made.
     const beginning = new AsyncLocalStorage<SecuringConnection>();
+    const secured = new Set<TLSSocket>();
     // Before node:tls makes the socket of TLS, which belongs to the context of this call then.
     server.prependListener('connection', (raw: Socket) => {
       const connection: SecuringConnection = new SecuringConnection(raw, (end) =>
@@ -67,14 +80,32 @@ export class RemotingTls {
     server.on('secureConnection', (socket: TLSSocket) => {
       const connection = beginning.getStore();
       const problem = unverified(socket) ?? this.#problemOf(tls.peerOf(socket));
-      if (connection !== undefined && problem === undefined) connection.secured(socket);
-      else {
+      if (connection !== undefined && problem === undefined) {
+        secured.add(socket);
+        socket.once('close', () => secured.delete(socket));
+        connection.secured(socket);
+      } else {
         if (problem !== undefined) connection?.failed({ problem, isRefusal: true });
         // Not the connection below: the handshake is still at work on it.
         socket.destroy();
       }
     });
+    this.#certificates.onGeneration(({ number, authoritiesRemoved }) => {
+      if (authoritiesRemoved === 0) return;
+      const endFormer = (): void => {
+        for (const socket of secured)
+          if (tls.peerOf(socket).term.generation < number) outdated(socket);
+      };
+      setTimeout(endFormer, this.#formerMsMax).unref();
+    });
     return server;
+  }
+
+  /** Calls `listener` whenever the connections that this node has made have to be made again, until the returned function is called. */
+  onRenewal(listener: () => void): () => void {
+    return this.#certificates.onGeneration((generation) => {
+      if (endsOwnConnections(generation)) listener();
+    });
   }
 
   /** Connects to another node of this service; calls `done` once. Returns a function that gives up, if `done` was not called yet. */

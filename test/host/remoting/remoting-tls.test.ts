@@ -3,6 +3,7 @@ import { connect as connectPlain } from 'node:net';
 import { connect } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { RemotingTls } from '../../../host/remoting/remoting-tls.ts';
+import type { NodeService } from '../../../host/remoting/remoting-server.ts';
 import { contextOptions, type CertificateTexts } from '../../../identity/certificates.ts';
 import {
   CART,
@@ -165,6 +166,8 @@ test('connections that begin no handshake of TLS keep no node out', async () => 
   const silent = await Promise.all(
     Array.from({ length: 70 }, () => RawPeer.connected(serving.port)),
   );
+  // The beginning of a handshake is none.
+  for (const peer of silent.slice(0, 35)) peer.write(Buffer.from('1603010200010001fc0303', 'hex'));
   await until('the bound', () => serving.server.handshakes === 64);
   await until('the ends of the oldest', () => silent.filter((peer) => peer.hasEnded).length === 6);
   await stillServes(serving.port);
@@ -195,4 +198,80 @@ test('new certificates are shown on both sides of the connections that begin aft
   expect(callers.offer(await textsOf(CART, otherCa, [otherCa]), Date.now())).toBeUndefined();
   const peer = await callingNode(port, { callingTls }).connected();
   expect(await outcomeOf(() => peer.call(callOf('add')))).toEqual(reply('"add"'));
+});
+
+test('new certificates make the connections again, and no call is lost', async () => {
+  const source = generationsOf(await textsOf(CART));
+  const callingTls = new RemotingTls(source, RULES);
+  const answers: (() => void)[] = [];
+  const serve: NodeService['serve'] = ([, name]) =>
+    name === 'waits'
+      ? new Promise((resolve) => {
+          answers.push(() => resolve(reply('"late"')));
+        })
+      : reply(`"${name}"`);
+  const { serving, calling, peer } = await remotePair({
+    servingTls: cartTls,
+    callingTls,
+    service: { serve },
+  });
+  const late = outcomeOf(() => peer.call(callOf('waits')));
+  await until('the call', () => answers.length === 1);
+  for (const texts of await Promise.all([textsOf(CART), textsOf(CART)]))
+    expect(source.offer(texts, Date.now())).toBeUndefined();
+  // The former connection serves until there is another one.
+  expect(calling.nodes.peer(1)).toBe(peer);
+  await until('another connection', () => calling.nodes.peer(1) !== peer);
+  expect(await outcomeOf(() => calling.nodes.peer(1)!.call(callOf('add')))).toEqual(reply('"add"'));
+  answers[0]!();
+  expect(await late).toEqual(reply('"late"'));
+  await until('the end of the former one', () => serving.server.connections === 1);
+  expect([refusalsOf(serving), refusalsOf(calling)]).toEqual([[], []]);
+});
+
+test('a node whose new certificate nobody trusts yet uses its connections meanwhile', async () => {
+  const callers = generationsOf(await textsOf(CART));
+  const servers = generationsOf(await textsOf(CART));
+  const { calling, peer } = await remotePair({
+    servingTls: new RemotingTls(servers, RULES),
+    callingTls: new RemotingTls(callers, RULES),
+  });
+  callers.offer(await textsOf(CART, otherCa, [ca, otherCa]), Date.now());
+  await until('the failure', () => refusalsOf(calling).length > 0);
+  expect(refusalsOf(calling)[0]).toContain('it may not trust the certificate of this node');
+  expect(calling.nodes.peer(1)).toBe(peer);
+  expect(calling.nodes.unreachable).toEqual([]);
+  expect(await outcomeOf(() => peer.call(callOf('add')))).toEqual(reply('"add"'));
+  servers.offer(await textsOf(CART, ca, [ca, otherCa]), Date.now());
+  await until('another connection', () => calling.nodes.peer(1) !== peer);
+});
+
+test('a connection that was verified before an authority was removed ends', async () => {
+  const servers = generationsOf(await textsOf(CART, ca, [ca, otherCa]));
+  const servingTls = new RemotingTls(servers, RULES, 0);
+  // The other node does not read its new files.
+  const callingTls = tlsOf(await textsOf(CART, otherCa, [ca, otherCa]));
+  const { serving, calling } = await remotePair({ servingTls, callingTls });
+  servers.offer(await textsOf(CART), Date.now());
+  await until('the end', () => calling.nodes.peer(1) === undefined);
+  expect(refusalsOf(serving)[0]).toBe(
+    'the other side was verified before a certificate authority was removed',
+  );
+  await until('the refusal', () => refusalsOf(serving).length > 1);
+  expect(refusalsOf(serving)[1]).toContain('a certificate that this node does not trust');
+  expect(serving.server.connections).toBe(0);
+});
+
+test('a connection that began after an authority was removed stays', async () => {
+  const servers = generationsOf(await textsOf(CART, ca, [ca, otherCa]));
+  const servingTls = new RemotingTls(servers, RULES, 50);
+  const former = await remotePair({ servingTls, callingTls: cartTls });
+  servers.offer(await textsOf(CART), Date.now());
+  const { connected } = callingNode(former.serving.port, { callingTls: cartTls });
+  const peer = await connected();
+  // The node of the former one connects again.
+  await until('the end', () => refusalsOf(former.serving).length === 1);
+  await until('another connection', () => former.calling.nodes.peer(1) !== former.peer);
+  expect(await outcomeOf(() => peer.call(callOf('add')))).toEqual(reply('"add"'));
+  expect(refusalsOf(former.serving)).toHaveLength(1);
 });
