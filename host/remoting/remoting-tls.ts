@@ -86,7 +86,7 @@ export class RemotingTls {
         connection.secured(socket);
       } else {
         if (problem !== undefined) connection?.failed({ problem, isRefusal: true });
-        // Not the connection below: the handshake is still at work on it.
+        // Not the connection below: OpenSSL still uses its memory until this event has ended, and the process would crash.
         socket.destroy();
       }
     });

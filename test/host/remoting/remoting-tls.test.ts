@@ -2,8 +2,12 @@
 import { connect as connectPlain } from 'node:net';
 import { connect } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
+import { encodeList } from '../../../host/remoting/flat-list.ts';
+import { helloTo } from '../../../host/remoting/handshake.ts';
+import { REMOTING_BOUNDS } from '../../../host/remoting/remoting-limits.ts';
 import { RemotingTls } from '../../../host/remoting/remoting-tls.ts';
 import type { NodeService } from '../../../host/remoting/remoting-server.ts';
+import { FRAME_KINDS as KIND } from '../../../host/shards/frame.ts';
 import { contextOptions, type CertificateTexts } from '../../../identity/certificates.ts';
 import {
   CART,
@@ -17,11 +21,13 @@ import {
 } from '../../support/certificates/test-identities.ts';
 import { RawPeer } from '../../support/remoting/raw-peer.ts';
 import {
+  CALLING,
   callingNode,
   callOf,
   outcomeOf,
   remotePair,
   reply,
+  SERVING,
   servingNode,
   until,
 } from '../../support/remoting/remote-pair.ts';
@@ -274,4 +280,41 @@ test('a connection that began after an authority was removed stays', async () =>
   await until('another connection', () => former.calling.nodes.peer(1) !== former.peer);
   expect(await outcomeOf(() => peer.call(callOf('add')))).toEqual(reply('"add"'));
   expect(refusalsOf(former.serving)).toHaveLength(1);
+});
+
+test('a node of another cluster is refused by name', async () => {
+  const serving = await servingNode({ servingTls: cartTls });
+  const calling = callingNode(serving.port, {
+    callingTls: cartTls,
+    calling: { ...CALLING, cluster: 'cluster-b' },
+  });
+  await until('the refusals', () => calling.log.length > 0 && serving.log.length > 0);
+  expect(refusalsOf(calling)[0]).toContain('refuses: belongs to another cluster, cluster-b');
+  expect(refusalsOf(serving)[0]).toContain('belongs to another cluster, cluster-b');
+});
+
+test('a node that reads nothing is ended beyond the bound of the bytes that wait', async () => {
+  const MIB = 1024 * 1024;
+  const answer = reply(`"${'x'.repeat(4 * MIB)}"`);
+  const serving = await servingNode({
+    servingTls: cartTls,
+    bounds: { ...REMOTING_BOUNDS, queuedBytesMax: 16 * MIB },
+    service: { serve: ([, name]) => (name === 'large' ? answer : reply(`"${name}"`)) },
+  });
+  const socket = connect({
+    port: serving.port,
+    host: '127.0.0.1',
+    ...contextOptions(cart),
+    checkServerIdentity: () => undefined,
+  });
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  socket.write(encodeList(helloTo(CALLING, SERVING)));
+  await until('the handshake', () => serving.server.connections === 1);
+  for (let number = 0; number < 20; number++)
+    socket.write(encodeList([KIND.call, number, 'c', 'a', 'large', 'null', null, 0]));
+  await until('the end', () => serving.server.connections === 0);
+  expect(refusalsOf(serving)).toEqual([expect.stringMatching(/lets \d+ bytes wait/)]);
+  expect(serving.server.bytes.queued).toBe(0);
+  await stillServes(serving.port);
 });
