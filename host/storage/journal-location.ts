@@ -4,7 +4,6 @@
 //
 // Invariant: a location holds no secret. It is posted to threads, and its name is in messages.
 import { resolve } from 'node:path';
-import { SvcError } from '@svc/kit/svc-error';
 import { type DatabaseSource, shownSource } from './postgres/database-source.ts';
 
 export type { DatabaseSource };
@@ -31,14 +30,6 @@ export function journalIn(dataFolder: string): JournalFolder {
 /** Returns the location of the journal in a database. */
 export function journalInDatabase(source: DatabaseSource): JournalInDatabase {
   return { kind: 'postgres', source };
-}
-
-/** Returns the failure of a tool that does not read journals in databases yet. `task`: an infinitive without `to`. */
-export function unsupportedInDatabase(location: JournalInDatabase, task: string): SvcError {
-  return new SvcError(
-    'SVC_DATABASE_UNSUPPORTED',
-    `The journal is in ${locationName(location)}, and svc cannot ${task} there yet. Use the running service, or tools of PostgreSQL.`,
-  );
 }
 
 /** Returns the name of a location for messages. */

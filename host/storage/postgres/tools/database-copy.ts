@@ -10,7 +10,7 @@ import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import { sliceOf } from '@svc/model/slice';
 import type { ConsumerEntry, CopiedEntry, RecordEntry } from '../../journal-entries.ts';
-import { type JournalInDatabase, unsupportedInDatabase } from '../../journal-location.ts';
+import type { JournalInDatabase } from '../../journal-location.ts';
 import { connectDatabase } from '../connect-database.ts';
 import { consumerChecksum, offsetChecksum } from '../consumers/consumer-rows.ts';
 import type { DatabaseSession, Parameter, Row, Statement } from '../database-session.ts';
@@ -78,7 +78,6 @@ const MODULE_NUMBER = {
 const COMPARED_AT_ONCE = 5_000;
 
 export class DatabaseCopy {
-  readonly #location: JournalInDatabase;
   readonly #session: DatabaseSession;
   readonly #id: string;
   /** The number of the last record of each slice that was added, stored or not. */
@@ -104,13 +103,7 @@ export class DatabaseCopy {
   #moduleNumber = 0;
   #storedMs = -Infinity;
 
-  private constructor(
-    location: JournalInDatabase,
-    session: DatabaseSession,
-    id: string,
-    before: number,
-  ) {
-    this.#location = location;
+  private constructor(session: DatabaseSession, id: string, before: number) {
     this.#session = session;
     this.#id = id;
     this.#before = before;
@@ -134,7 +127,7 @@ export class DatabaseCopy {
     try {
       const id = randomUUID();
       await beginCopy(session, id);
-      const copy = new DatabaseCopy(location, session, id, sumOf(await readEnds(session)));
+      const copy = new DatabaseCopy(session, id, sumOf(await readEnds(session)));
       await copy.#write([[EMPTY, []]]);
       return copy;
     } catch (error) {
@@ -321,7 +314,10 @@ export class DatabaseCopy {
   }
 
   #unstorable(text: string): SvcError {
-    const { message } = unsupportedInDatabase(this.#location, 'store U+0000');
-    return new SvcError('SVC_DATABASE_UNSUPPORTED', `${message} It is in: ${printable(text)}`);
+    return new SvcError(
+      'SVC_DATABASE_UNSUPPORTED',
+      `A text of the journal has U+0000, which PostgreSQL cannot store, so that it cannot be copied into ${this.#session.shown}. Keep it in ` +
+        `its folder. The text is: ${printable(text)}`,
+    );
   }
 }
