@@ -1,56 +1,13 @@
 // `npm run webhooks:simulation [-- --histories N] [--seed S]`: plays random histories of reports, answers and power failures, and fails if a promise of
-// deliveries is broken. It runs the test of the long tier with another number of histories, and with a seed that it prints: a random one,
-// unless one is given to repeat a failure.
-import { spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+// deliveries is broken.
+import { playHistories } from './seeded-histories.ts';
 
-/** Histories of one process. After each process the script prints how far it is. */
-const PART = 1_000;
 /** Flags of V8 with which a short-lived process needs less processor time. */
 const FLAGS = ['--max-semi-space-size=64', '--always-sparkplug'];
 
-const root = join(import.meta.dirname, '..');
-const { values } = parseArgs({
-  options: {
-    histories: { type: 'string', default: '10000' },
-    seed: { type: 'string', default: String(randomInt(1_000_000_000)) },
-  },
+playHistories({
+  option: 'histories',
+  test: 'test/webhooks/deliveries/simulation',
+  part: 1_000,
+  flags: FLAGS.map((flag) => `--execArgv=${flag}`),
 });
-for (const [name, value] of Object.entries(values))
-  if (!/^\d{1,9}$/.test(value)) {
-    process.stderr.write(`--${name} is not a whole number: ${value}\n`);
-    process.exit(2);
-  }
-console.log(`seed ${values.seed}`);
-const histories = Number(values.histories);
-for (let done = 0; done < histories && !process.exitCode; done += PART) {
-  const count = Math.min(PART, histories - done);
-  process.exitCode = played(Number(values.seed) + done, count);
-  if (!process.exitCode) console.log(`${done + count} histories kept every promise`);
-}
-
-/** Returns the exit code of the test. */
-function played(seed: number, count: number): number {
-  const { status } = spawnSync(
-    'vitest',
-    [
-      'run',
-      '--project',
-      'long',
-      'test/webhooks/deliveries/simulation',
-      ...FLAGS.map((flag) => `--execArgv=${flag}`),
-    ],
-    {
-      cwd: root,
-      stdio: 'inherit',
-      env: {
-        ...process.env,
-        SVC_TEST_HISTORIES: String(count),
-        SVC_TEST_SEED: String(seed),
-      },
-    },
-  );
-  return status ?? 1;
-}
