@@ -184,10 +184,8 @@ async def _serve_stream(program: Program, context: Any, streams: set[ServedStrea
     finally:
         stream.close()
         streams.discard(stream)
-        # What the other side does not take is not waited for.
-        await asyncio.wait((writer,), timeout=1)
-        writer.cancel()
-        # A write to a stream that has ended fails.
+        # A writer that were cancelled amid a write would leave the call without a status, because grpc refuses two operations of a kind at a time.
+        # A runtime that takes nothing ends the call itself: then the write fails.
         await asyncio.gather(writer, return_exceptions=True)
     if problem is not None:
         print(problem, file=sys.stderr, flush=True)
