@@ -15,6 +15,7 @@ const SEED = Number(process.env['SVC_TEST_SEED'] ?? Math.floor(Math.random() * 2
 const SOON = { timeout: 120_000, interval: 100 };
 /** Requests that are answered between two steps. */
 const BETWEEN = 100;
+const REST_MS = 20;
 /** A fair share of three nodes is 341 slices. */
 const SHARE_MIN = 250;
 const COUNTER = `class Counter extends EventSourcedEntity<Value, CounterEvent> {
@@ -105,6 +106,8 @@ test('nodes are replaced by nodes with another module, one after the other, and 
     seed: SEED,
     requestsMax: 200_000,
     callers: 12,
+    // What is measured are the waits for nodes that change, and not for a processor.
+    restMs: REST_MS,
   });
   onTestFinished(() => load.close());
   await load.answered(BETWEEN);
@@ -123,6 +126,10 @@ test('nodes are replaced by nodes with another module, one after the other, and 
   }
   await expect.poll(isFair, SOON).toBe(true);
   await load.end();
+  console.log(
+    `${load.answeredCount} requests while three nodes were replaced: p50 ${load.waitedMs(0.5).toFixed(0)} ms, ` +
+      `p99 ${load.waitedMs(0.99).toFixed(0)} ms, at most ${load.waitedMs(1).toFixed(0)} ms`,
+  );
   expect(load.failures, `seed ${SEED}`).toEqual([]);
   expect(load.problems(), `seed ${SEED}`).toEqual([]);
   await cluster.served.checkNumbers();

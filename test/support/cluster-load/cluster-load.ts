@@ -132,6 +132,14 @@ export class ClusterLoad {
     for (const client of this.#clients.values()) client.close();
   }
 
+  /** Returns the time that a share of the requests needed at most, in milliseconds. `share`: 0 to 1. */
+  waitedMs(share: number): number {
+    const times = [...this.registers, ...this.counters]
+      .map(({ startMs, endMs }) => endMs - startMs)
+      .toSorted((a, b) => a - b);
+    return times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  }
+
   /** Returns what the history violates, and answers that no service should give. */
   problems(limits?: CheckLimits): readonly string[] {
     return [
