@@ -12,6 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 const REQUESTS = 1_000;
+const RUNS_MAX = 10;
 const FAULTS: readonly Fault[] = [
   'reads a former state',
   'loses a write',
@@ -60,9 +61,16 @@ test('failures that a service may have are no violation', async () => {
 });
 
 test.each(FAULTS)('a server that %s is found', async (fault) => {
-  const server = await serverWith(fault);
-  const load = await loaded({ a: server.url });
-  expect(load.problems().length, `seed ${SEED}`).toBeGreaterThan(0);
+  let problems: readonly string[] = [];
+  // A fault that is rare may not happen in a thousand requests.
+  for (let run = 0; problems.length === 0 && run < RUNS_MAX; run++) {
+    // oxlint-disable-next-line no-await-in-loop -- only if the load before has found nothing
+    const server = await serverWith(fault);
+    // oxlint-disable-next-line no-await-in-loop -- likewise
+    const load = await loaded({ a: server.url }, { seed: SEED + run });
+    problems = load.problems();
+  }
+  expect(problems.length, `seed ${SEED}`).toBeGreaterThan(0);
 });
 
 test('a node without a server has done nothing, and one that does not answer may have', async () => {

@@ -21,6 +21,7 @@ import { ConsoleUnderTest } from '../support/console-under-test.ts';
 const SUBSCRIPTIONS = '/api/webhooks/subscriptions';
 const DELIVERIES = '/api/webhooks/deliveries';
 const TOKEN = 'the-access-token';
+const SOON = { timeout: 20_000 };
 
 interface Page {
   readonly entries: readonly LogEntry[];
@@ -100,7 +101,10 @@ test('the log is filtered and paged, and a delivery has its body and is retried'
     // oxlint-disable-next-line no-await-in-loop -- the order of the events
     await service.send('PUT', `/datasets/ds-${dataset}`, REPORT);
   const listed = async (query: string) => (await served.ask(`${DELIVERIES}?${query}`)).json as Page;
-  await vi.waitFor(async () => expect((await listed('outcome=pending')).entries).toHaveLength(0));
+  await vi.waitFor(
+    async () => expect((await listed('outcome=pending')).entries).toHaveLength(0),
+    SOON,
+  );
   const first = await listed(`outcome=delivered&subscription=${subscription.id}`);
   expect(first.entries).toHaveLength(50);
   const next = await listed(
@@ -123,11 +127,13 @@ test('the log is filtered and paged, and a delivery has its body and is retried'
     id,
     outcome: 'pending',
   });
-  await vi.waitFor(async () =>
-    expect((await served.ask(path)).json).toMatchObject({
-      outcome: 'delivered',
-      attempts: [{ run: 1 }, { run: 2, number: 1, status: 200 }],
-    }),
+  await vi.waitFor(
+    async () =>
+      expect((await served.ask(path)).json).toMatchObject({
+        outcome: 'delivered',
+        attempts: [{ run: 1 }, { run: 2, number: 1, status: 200 }],
+      }),
+    SOON,
   );
 });
 
