@@ -16,6 +16,8 @@ export interface Campaign {
   readonly rounds: number;
   /** Ends before its rounds are done. */
   readonly forMs?: number;
+  /** Does not look what the inputs reach, and so runs a hundred times as many. */
+  readonly isUnguided?: boolean;
   /** Inputs to run before any other. */
   readonly first?: readonly Uint8Array[];
   readonly onCrasher?: (crasher: Crasher) => void;
@@ -25,7 +27,7 @@ export interface CampaignResult {
   readonly rounds: number;
   /** Inputs that reached what none before them had. */
   readonly kept: number;
-  /** Blocks of the host's code, by how often they ran. */
+  /** Blocks of the host's code, by how often they ran; 0 if nobody looked. */
   readonly blocks: number;
   readonly crashers: readonly Crasher[];
 }
@@ -36,7 +38,7 @@ const LOOK_EVERY_MS = 1000;
 const HEAP_MIB = 768;
 
 export async function runCampaign(campaign: Campaign): Promise<CampaignResult> {
-  const { target, seed, rounds, first = [] } = campaign;
+  const { target, seed, rounds, first = [], forMs, isUnguided = false } = campaign;
   const crashers: Crasher[] = [];
   const found = (input: Uint8Array, reason: string) => {
     crashers.push({ target, input, reason });
@@ -45,7 +47,7 @@ export async function runCampaign(campaign: Campaign): Promise<CampaignResult> {
   /** What the thread is at: the round, the length of its input, and the input. */
   const shared = new SharedArrayBuffer(8 + INPUT_BYTES_MAX);
   const [state, current] = [new Int32Array(shared, 0, 2), new Uint8Array(shared, 8)];
-  const order: CampaignOrder = { target, seed, rounds, first, forMs: campaign.forMs, shared };
+  const order: CampaignOrder = { target, seed, rounds, first, forMs, isUnguided, shared };
   const worker = new Worker(new URL('fuzz-worker.ts', import.meta.url), {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },

@@ -1,5 +1,6 @@
 // FuzzWorker: the thread that runs a campaign. Half of its inputs are new, half are made of earlier ones that
-// reached what none before them had.
+// reached what none before them had. An unguided campaign does not look what its inputs reach, which takes most of the time, and keeps
+// some of them by chance.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Random } from '../random.ts';
 import { abiTarget } from './abi-target.ts';
@@ -16,6 +17,7 @@ export interface CampaignOrder {
   readonly rounds: number;
   readonly first: readonly Uint8Array[];
   readonly forMs: number | undefined;
+  readonly isUnguided: boolean;
   readonly shared: SharedArrayBuffer;
 }
 export type CampaignReport =
@@ -33,6 +35,7 @@ const TARGETS: Readonly<Record<TargetName, () => FuzzTarget | Promise<FuzzTarget
   remoting: () => remotingTarget,
 };
 const FRESH_PERCENT = 50;
+const UNGUIDED_KEPT_PERCENT = 1;
 /** Old ones make room. */
 const KEPT_MAX = 2000;
 /** One mistake that every input meets is told so often. */
@@ -42,7 +45,7 @@ async function runOrder(order: CampaignOrder, report: (what: CampaignReport) => 
   const { shared, seed, rounds, first, forMs } = order;
   const [state, current] = [new Int32Array(shared, 0, 2), new Uint8Array(shared, 8)];
   const target = await TARGETS[order.target]();
-  const coverage = new BlockCoverage(target.covers);
+  const coverage = order.isUnguided ? undefined : new BlockCoverage(target.covers);
   const random = new Random(seed);
   const kept: Uint8Array[] = [];
   const startedAt = performance.now();
@@ -60,11 +63,16 @@ async function runOrder(order: CampaignOrder, report: (what: CampaignReport) => 
       crashers++;
       report({ kind: 'crasher', input, reason: reasonOf(error) });
     }
-    if (coverage.takeNew() > 0) kept.push(input);
+    const isKept =
+      coverage === undefined ? random.chance(UNGUIDED_KEPT_PERCENT) : coverage.takeNew() > 0;
+    if (isKept) kept.push(input);
     if (kept.length > KEPT_MAX) kept.splice(random.below(kept.length), 1);
   }
-  report({ kind: 'done', result: { rounds: round, kept: kept.length, blocks: coverage.size } });
-  coverage.close();
+  report({
+    kind: 'done',
+    result: { rounds: round, kept: kept.length, blocks: coverage?.size ?? 0 },
+  });
+  coverage?.close();
 }
 
 function nextInput(target: FuzzTarget, random: Random, kept: readonly Uint8Array[]): Uint8Array {
