@@ -2,8 +2,6 @@
 // reads no settings and no environment.
 //
 // Invariant: deliveries ask the journal of tenants, so they begin after it and end before it.
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createService, type Service, type ServiceOptions } from '@svc/host';
 import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import type { Log } from '@svc/kit/log';
@@ -13,13 +11,13 @@ import { Deliveries, type DeliveryLimits } from './deliveries.ts';
 import { type CheckedFor, webhookEndpoint } from './endpoints/webhook-endpoint.ts';
 import { maySucceedLater } from './model/refusals.ts';
 import { tenant } from './model/tenant.ts';
-import { SegmentFolders } from './segments/segment-folders.ts';
 import { SEGMENT_SETTINGS } from './segments/segment-settings.ts';
 import { type AdmittedReceivers, ReceiverAddresses } from './sending/receiver-addresses.ts';
 import { Sender, type AttemptResult } from './sending/sender.ts';
 import type { SenderLimits } from './sending/sender-limits.ts';
+import { openStorage } from './storage/open-storage.ts';
+import type { StorageChoice, WebhookStorage } from './storage/webhook-storage.ts';
 import { checkMasterKey } from './subscriptions/master-key.ts';
-import { FolderSalts } from './subscriptions/salts.ts';
 import { SubscriptionFlows } from './subscriptions/subscription-flows.ts';
 import { TenantKeys } from './subscriptions/tenant-keys.ts';
 import { TenantSubscriptions } from './subscriptions/tenant-subscriptions.ts';
@@ -42,8 +40,8 @@ export type WebhookHost = Pick<
 > & { readonly http: Exclude<ServiceOptions['http'], false | undefined> };
 
 export interface WebhookServiceParts {
-  /** Folder of all that is stored. */
-  readonly dataFolder: string;
+  /** Where all is that is stored. */
+  readonly stored: StorageChoice;
   readonly masterKey: Uint8Array;
   readonly checkedFor: CheckedFor;
   readonly settings: WebhookSettings;
@@ -66,10 +64,22 @@ export interface WebhookService {
 
 /** Rejects as `createService` does, and with SVC_MASTER_KEY_WRONG. */
 export async function startWebhooks(parts: WebhookServiceParts): Promise<WebhookService> {
-  const { dataFolder, masterKey, settings, log } = parts;
-  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
-  await checkMasterKey(dataFolder, masterKey);
-  const keys = new TenantKeys(masterKey, await FolderSalts.open(dataFolder));
+  const storage = await openStorage(parts.stored);
+  try {
+    await checkMasterKey(storage.keyCheck, parts.masterKey);
+    return await startOn(storage, parts);
+  } catch (error) {
+    storage.close();
+    throw error;
+  }
+}
+
+async function startOn(
+  storage: WebhookStorage,
+  parts: WebhookServiceParts,
+): Promise<WebhookService> {
+  const { masterKey, settings, log } = parts;
+  const keys = new TenantKeys(masterKey, storage.salts);
   const { admitted, nameTimeoutMs, sender: limits } = settings;
   const { addressesMax } = limits;
   const addresses = new ReceiverAddresses({ admitted, addressesMax, nameTimeoutMs });
@@ -83,7 +93,12 @@ export async function startWebhooks(parts: WebhookServiceParts): Promise<Webhook
     log,
   });
   const flows = new SubscriptionFlows({ subscriptions, keys, addresses, clock: SYSTEM_CLOCK });
-  const control = await startedControl(parts, { flows, keys, started: started.promise });
+  const control = await startedControl(parts, {
+    storage,
+    flows,
+    keys,
+    started: started.promise,
+  });
   const sender = new Sender({
     addresses,
     limits,
@@ -91,7 +106,7 @@ export async function startWebhooks(parts: WebhookServiceParts): Promise<Webhook
     clock: SYSTEM_CLOCK,
   });
   try {
-    const deliveries = await startedDeliveries(parts, { subscriptions, sender });
+    const deliveries = await startedDeliveries(parts, { storage, subscriptions, sender });
     started.resolve({ deliveries });
     return {
       url: control.url!,
@@ -102,6 +117,7 @@ export async function startWebhooks(parts: WebhookServiceParts): Promise<Webhook
         await deliveries.stop(graceMs);
         await control.stop(graceMs);
         await sender[Symbol.asyncDispose]();
+        storage.close();
       },
     };
   } catch (error) {
@@ -118,6 +134,7 @@ interface Started {
 }
 
 interface ControlParts {
+  readonly storage: WebhookStorage;
   readonly flows: SubscriptionFlows;
   readonly keys: TenantKeys;
   readonly started: Promise<Started>;
@@ -125,8 +142,8 @@ interface ControlParts {
 
 /** Starts the service of the tenants, with the API. */
 function startedControl(
-  { dataFolder, host, log, checkedFor }: WebhookServiceParts,
-  { flows, keys, started }: ControlParts,
+  { host, log, checkedFor }: WebhookServiceParts,
+  { storage, flows, keys, started }: ControlParts,
 ): Promise<Service> {
   const endpoint = webhookEndpoint({
     flows,
@@ -136,8 +153,8 @@ function startedControl(
   });
   return createService({
     ...host,
+    ...storage.tenants,
     name: 'webhooks',
-    dataFolder: join(dataFolder, 'tenants'),
     log,
     responses: { errors: 'plain', headers: { 'cache-control': 'no-store' }, position: false },
     entities: [tenant],
@@ -148,27 +165,27 @@ function startedControl(
 }
 
 interface DeliveryNeeds {
+  readonly storage: WebhookStorage;
   readonly subscriptions: TenantSubscriptions;
   readonly sender: Sender;
 }
 
 async function startedDeliveries(
-  { dataFolder, masterKey, settings, host, log, attempted = () => {} }: WebhookServiceParts,
-  { subscriptions, sender }: DeliveryNeeds,
+  { masterKey, settings, host, log, attempted = () => {} }: WebhookServiceParts,
+  { storage: { segments }, subscriptions, sender }: DeliveryNeeds,
 ): Promise<Deliveries> {
-  const folders = new SegmentFolders(join(dataFolder, 'segments'));
   const { deployed = false, settings: hostSettings = {} } = host;
   return await Deliveries.start({
     subscriptions,
     sender,
     store: {
-      list: () => folders.list(),
-      remove: (number) => folders.remove(number),
+      list: () => segments.list(),
+      remove: (number) => segments.remove(number),
       open: (number, components) =>
         createService({
           ...components,
+          ...segments.journalOf(number),
           name: 'webhook-deliveries',
-          dataFolder: folders.folderOf(number),
           http: false,
           deployed,
           settings: { ...hostSettings, ...SEGMENT_SETTINGS },

@@ -11,12 +11,23 @@ import {
   type JournalLocation,
 } from '../storage/journal-location.ts';
 
-/** Where the URL of a database is, `postgresql://…`. */
-export type DatabaseOptions =
+/** Where the URL of a database is, `postgresql://…`, and which of its schemas has the journal. */
+export type DatabaseOptions = UrlOptions & {
+  /**
+   * The PostgreSQL schema that holds the tables of the journal: lower-case letters, digits and underscores, at most 40. Default: `svc`. Several
+   * services can use one database, each with a schema of its own.
+   */
+  readonly schema?: string | undefined;
+};
+
+type UrlOptions =
   /** Path of a file that holds the URL alone. */
   | { readonly urlFile: string; readonly urlVariable?: undefined }
   /** Name of an environment variable whose value is the URL. */
   | { readonly urlVariable: string; readonly urlFile?: undefined };
+
+/** A name becomes part of statements as it is. Those that begin with `pg_` are of the server. */
+const SCHEMA = /^(?!pg_)[a-z][a-z0-9_]{0,39}$/;
 
 interface StoredOptions {
   /** Components that the program has dropped on purpose: their events in the journal are ignored. */
@@ -67,21 +78,31 @@ export function locationOf({
 
 /** Returns the options of a program whose database is named by the settings of `svc run`. */
 export function databaseOptions(source: DatabaseSource): DatabaseOptions {
-  return source.kind === 'file' ? { urlFile: source.path } : { urlVariable: source.variable };
+  const { schema } = source;
+  return source.kind === 'file'
+    ? { urlFile: source.path, schema }
+    : { urlVariable: source.variable, schema };
 }
 
 /** Returns the source that the options name. Throws SVC_SETTING_INVALID. */
 export function databaseSource(database: DatabaseOptions): DatabaseSource {
   // A program in JavaScript may pass any value, and a URL in its place.
-  const { urlFile, urlVariable } = Object(database) as Readonly<Record<string, unknown>>;
+  const { urlFile, urlVariable, schema } = Object(database) as Readonly<Record<string, unknown>>;
   const names = Object.keys(Object(database)).filter(
-    (name) => (database as Readonly<Record<string, unknown>>)[name] !== undefined,
+    (name) =>
+      name !== 'schema' && (database as Readonly<Record<string, unknown>>)[name] !== undefined,
   );
+  if (schema !== undefined && !(typeof schema === 'string' && SCHEMA.test(schema)))
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      'The option database.schema takes the name of a PostgreSQL schema: a lower-case letter, and up to 39 lower-case letters, digits and ' +
+        `underscores, not beginning with pg_, and found ${JSON.stringify(schema)}.`,
+    );
   if (names.length === 1) {
     if (typeof urlFile === 'string' && urlFile !== '')
-      return { kind: 'file', path: resolve(urlFile) };
+      return { kind: 'file', path: resolve(urlFile), schema };
     if (typeof urlVariable === 'string' && urlVariable !== '')
-      return { kind: 'environment', variable: urlVariable };
+      return { kind: 'environment', variable: urlVariable, schema };
   }
   throw new SvcError(
     'SVC_SETTING_INVALID',

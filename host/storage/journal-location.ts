@@ -37,8 +37,11 @@ export function locationName(location: JournalLocation): string {
   switch (location.kind) {
     case 'folder':
       return location.dir;
-    case 'postgres':
-      return `the database whose URL is in ${shownSource(location.source)}`;
+    case 'postgres': {
+      const { schema } = location.source;
+      const where = schema === undefined ? '' : `the schema ${schema} of `;
+      return `${where}the database whose URL is in ${shownSource(location.source)}`;
+    }
   }
 }
 

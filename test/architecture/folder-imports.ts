@@ -260,6 +260,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'webhooks/model': [],
   'webhooks/views': ['webhooks/model'],
   'webhooks/segments': ['webhooks/model'],
+  // Where everything is that is stored: a folder or a database.
+  'webhooks/storage': ['webhooks/segments', 'webhooks/subscriptions'],
   'webhooks/log': ['webhooks/model', 'webhooks/segments', 'webhooks/views'],
   'webhooks/consumers': ['webhooks/model', 'webhooks/segments'],
   'webhooks/attempts': [

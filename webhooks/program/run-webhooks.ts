@@ -49,7 +49,7 @@ async function serve(
   log: Log,
   stopRequested: Promise<string>,
 ): Promise<void> {
-  const { tokens, claims, dataFolder, masterKeyFile, section } = settings;
+  const { tokens, claims, dataFolder, database, masterKeyFile, section } = settings;
   const masterKey =
     masterKeyFile === undefined
       ? await developmentMasterKey(dataFolder)
@@ -69,7 +69,7 @@ async function serve(
   let running: WebhookService | undefined;
   try {
     const service = await startWebhooks({
-      dataFolder,
+      stored: database === undefined ? { dataFolder } : { database },
       masterKey,
       checkedFor: (who, kind) => authorization.of(who, kind),
       settings: {
@@ -92,7 +92,7 @@ async function serve(
     });
     running = service;
     const { url } = service;
-    log({ level: 'info', message: 'listening', fields: { url, dataFolder } });
+    log({ level: 'info', message: 'listening', fields: { url, ...shownStorage(settings) } });
     process.stdout.write(`${url}\n`);
     const reason = await Promise.race([stopRequested, service.failure]);
     const isFailure = reason instanceof SvcError;
@@ -103,6 +103,12 @@ async function serve(
   } finally {
     verifier.close();
   }
+}
+
+function shownStorage({ database, dataFolder }: ProgramSettings): Readonly<Record<string, string>> {
+  return database === undefined
+    ? { dataFolder }
+    : { database: database.urlFile ?? database.urlVariable };
 }
 
 function hostOptions(settings: ProgramSettings): WebhookHost {

@@ -1,6 +1,11 @@
 // WebhooksSettings: the flags and settings of `svc webhook-service` (@svc/kit/settings-reader defines how they are given).
 // @svc/tokens/token-settings reads those of access tokens. No other file of the webhook service reads flags or settings.
 import { type ApiListener, apiListenerNames, readApiListener } from '@svc/kit/api-listener';
+import {
+  DATABASE_NAMES,
+  type DatabaseUrlSource,
+  readDatabaseUrlSource,
+} from '@svc/kit/database-settings';
 import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
 import {
   type ProgramInputs,
@@ -29,8 +34,10 @@ import { WEBHOOKS_DEFAULTS, WEBHOOKS_RANGES, type WebhooksSection } from './webh
 export interface ProgramSettings extends ApiListener {
   /** False on a developer's machine, where the console finds the service. */
   readonly deployed: boolean;
-  /** Absolute path of the folder with journals and salts. */
+  /** Absolute path of the folder with journals and salts, unless they are in a database. A master key for development is there in any case. */
   readonly dataFolder: string;
+  /** Where the URL of the database is that holds journals and salts; undefined: the data folder holds them. */
+  readonly database: DatabaseUrlSource | undefined;
   /** Absolute path of the file of the master key; undefined: that of the data folder, which is made for development. */
   readonly masterKeyFile: string | undefined;
   readonly tokens: TokenSettings;
@@ -70,6 +77,7 @@ const NAMES: readonly string[] = [
   ...Object.values(FLAGS).map(({ dotted }) => dotted),
   ...Object.values(apiListenerNames(PROGRAM)),
   ...TOKEN_SETTING_NAMES,
+  ...DATABASE_NAMES,
   ...OTLP_NAMES,
   ...sectionNames(SECTIONS),
   MASTER_KEY_FILE,
@@ -98,6 +106,7 @@ export function readWebhooksSettings(inputs: ProgramInputs): ProgramSettings {
     dataFolder: resolve(
       reader.text('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', 'webhook-service')),
     ),
+    database: readDatabaseUrlSource(reader),
     masterKeyFile: masterKeyFileOf(reader, deployed),
     tokens,
     claims: claimsOf(reader, tokens),

@@ -1,18 +1,16 @@
-// MasterKey: the key of the installation, from which the keys of all tenants are derived. It is in a file outside of the data folder, which has
-// only a value by which a wrong one is recognized.
+// MasterKey: the key of the installation, from which the keys of all tenants are derived. It is in a file outside of the data folder and the
+// database, which have only a value by which a wrong one is recognized.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeDurably } from '@svc/kit/durable-file';
 import { SvcError } from '@svc/kit/svc-error';
-import { hasSalts } from './salts.ts';
 
 const KEY_BYTES = 32;
 const HEX = /^[0-9a-f]{64}$/i;
 const BASE64URL = /^[\w-]{43}=?$/;
 /** More is no key, whatever it is. */
 const FILE_LENGTH_MAX = 1_024;
-const CHECK_FILE = 'master-key-check';
 const DEVELOPMENT_FILE = 'development-master-key';
 const MAKE_ONE = 'Make one with: openssl rand -hex 32.';
 
@@ -52,34 +50,42 @@ export async function developmentMasterKey(dataFolder: string): Promise<Uint8Arr
   return readMasterKey(path, 'made for development');
 }
 
+/** Where the value is stored by which a wrong master key is recognized. */
+export interface KeyCheckStorage {
+  /** Words for what is opened with the key, such as `the data folder /data`. */
+  readonly name: string;
+  /** Words for a value that is missing. */
+  readonly missing: string;
+  /** Resolves with the value; undefined: there is none. */
+  find(): Promise<string | undefined>;
+  /** Stores a value unless there is one, and resolves with the one that is there. */
+  add(value: string): Promise<string>;
+  /** Whether something was sealed. */
+  hasSalts(): Promise<boolean>;
+}
+
 /**
- * Compares the master key with the one with which the data folder was first used. Rejects with SVC_MASTER_KEY_WRONG for another one, and if
+ * Compares the master key with the one with which the storage was first used. Rejects with SVC_MASTER_KEY_WRONG for another one, and if
  * that cannot be told although something was sealed.
  */
-export async function checkMasterKey(dataFolder: string, masterKey: Uint8Array): Promise<void> {
-  const path = join(dataFolder, CHECK_FILE);
+export async function checkMasterKey(
+  storage: KeyCheckStorage,
+  masterKey: Uint8Array,
+): Promise<void> {
+  const { name, missing } = storage;
   const value = createHmac('sha256', masterKey).update('svc webhooks master key').digest('hex');
-  let known: string;
-  try {
-    known = (await readFile(path, 'latin1')).trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      throw new SvcError(
-        'SVC_DATA_UNUSABLE',
-        `The file ${path} cannot be read. Let this user read it.`,
-        { cause: error },
-      );
-    if (await hasSalts(dataFolder))
+  let known = await storage.find();
+  if (known === undefined) {
+    if (await storage.hasSalts())
       throw wrong(
-        `The data folder ${dataFolder} has subscriptions, and no file ${CHECK_FILE}, by which the master key is checked. Restore it from the backup of the folder.`,
+        `There are subscriptions in ${name}, and ${missing}, by which the master key is checked. Restore it from a backup.`,
       );
-    await writeDurably(path, `${value}\n`);
-    return;
+    known = await storage.add(value);
   }
   const [a, b] = [Buffer.from(known), Buffer.from(value)];
   if (a.length !== b.length || !timingSafeEqual(a, b))
     throw wrong(
-      `The master key is not the one of the data folder ${dataFolder}, and opens none of its subscriptions. Use the key with which the folder was first used.`,
+      `The master key is not the one of ${name}, and opens none of its subscriptions. Use the key with which it was first used.`,
     );
 }
 

@@ -11,11 +11,11 @@ import { PART_ENDING, writeDurably } from '@svc/kit/durable-file';
 import { SvcError } from '@svc/kit/svc-error';
 import { syncFolder } from '@svc/kit/synced-folder';
 
-const SALT_BYTES = 32;
+export const SALT_BYTES = 32;
 const FOLDER = 'salts';
 
 export interface Salts {
-  /** Resolves with undefined if there is none. Rejects with SVC_DATA_UNUSABLE, as `make` does. */
+  /** Resolves with undefined if there is none. Rejects with SVC_DATA_UNUSABLE or SVC_JOURNAL_UNAVAILABLE, as `make` does. */
   find(tenantId: string, generation: number): Promise<Uint8Array | undefined>;
   /** Resolves with the salt, which is made if there is none. */
   make(tenantId: string, generation: number): Promise<Uint8Array>;
@@ -84,10 +84,14 @@ export class FolderSalts implements Salts {
     return salt;
   }
 
-  /** Names of tenants are of others, and may be any text. */
   #path(tenantId: string, generation: number): string {
-    return join(this.#folder, hash('sha256', JSON.stringify([tenantId, generation]), 'hex'));
+    return join(this.#folder, saltName(tenantId, generation));
   }
+}
+
+/** Returns the name under which a salt is stored. Names of tenants are of others, and may be any text. */
+export function saltName(tenantId: string, generation: number): string {
+  return hash('sha256', JSON.stringify([tenantId, generation]), 'hex');
 }
 
 /** Returns whether a data folder has salts, so that something was sealed for it. */

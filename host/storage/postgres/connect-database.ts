@@ -7,6 +7,7 @@ import { readDatabaseUrl, type DatabaseSource } from './database-source.ts';
 import { shownHost, type DatabaseHost, type DatabaseUrl } from './database-url.ts';
 import { sharesSessions } from './pooler-check.ts';
 import { PostgresSession } from './postgres-session.ts';
+import { SchemaSession } from './schema-session.ts';
 import { readTlsFiles, type TlsOptions } from './tls-files.ts';
 
 export interface ConnectOptions {
@@ -38,7 +39,9 @@ export async function connectDatabase(
   const failures: HostFailure[] = [];
   for (const host of url.hosts) {
     try {
-      return await connectHost(url, host, tls, options);
+      const session = await connectHost(url, host, tls, options);
+      const { schema } = source;
+      return schema === undefined ? session : new SchemaSession(session, schema);
     } catch (failure) {
       if (!(failure instanceof DatabaseFailure)) throw failure;
       failures.push({ host: shownHost(host), failure });

@@ -1,11 +1,17 @@
-// DatabaseSource says where the URL of a database is. Each thread that connects reads the URL itself, so that no message between
-// threads, no argument of a process and no location holds a password, and a password that was changed is used by the next connection.
+// DatabaseSource says where the URL of a database is, and which of its schemas has the tables. Each thread that connects reads the URL
+// itself, so that no message between threads, no argument of a process and no location holds a password, and a password that was changed
+// is used by the next connection.
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { SvcError } from '@svc/kit/svc-error';
 import { invalidUrl, parseDatabaseUrl, type DatabaseUrl } from './database-url.ts';
 
-export type DatabaseSource =
+export type DatabaseSource = UrlSource & {
+  /** The PostgreSQL schema with the tables; absent: `svc`. */
+  readonly schema?: string | undefined;
+};
+
+type UrlSource =
   /** The file holds the URL alone; white space around it is ignored. */
   | { readonly kind: 'file'; readonly path: string }
   /** The URL is the value of this environment variable. */
@@ -23,7 +29,7 @@ export async function readDatabaseUrl(source: DatabaseSource): Promise<DatabaseU
   return parseDatabaseUrl(line, where);
 }
 
-/** Returns the words for a source in messages. */
+/** Returns the words for where the URL is, in messages. */
 export function shownSource(source: DatabaseSource): string {
   return source.kind === 'file'
     ? `the file ${source.path}`

@@ -37,7 +37,7 @@ export class FollowingSession {
     return this.#needs.shown;
   }
 
-  /** Returns the rows of a statement that changes nothing. Rejects with SvcError. */
+  /** Returns the rows of a statement that changes nothing, or that may be carried out twice. Rejects with SvcError. */
   async query(statement: Statement, values: readonly Parameter[]): Promise<readonly Row[]> {
     const session = await this.session();
     try {

@@ -35,7 +35,7 @@ export async function migrateJournal(session: DatabaseSession): Promise<JournalI
   if (table !== undefined)
     throw unusableDatabase(
       session.shown,
-      `the role may not read and write the table svc.${table}`,
+      `the role may not read and write the table ${table}`,
       'Make the role in the URL the owner of the schema svc and its tables.',
     );
   return found.identity;
@@ -146,7 +146,7 @@ async function readCluster(session: DatabaseSession): Promise<JournalIdentity> {
     text: 'SELECT id, format, hash_version, slices FROM svc.cluster',
   });
   const [row] = rows as readonly [string, number, number, number][];
-  if (row === undefined) throw damaged(shown, 'the table svc.cluster is empty');
+  if (row === undefined) throw damaged(shown, 'the table cluster is empty');
   const [id, format, hashVersion, slices] = row;
   if (format > JOURNAL_FORMAT)
     throw new SvcError(
@@ -176,7 +176,7 @@ async function missingSlices(session: DatabaseSession): Promise<string | undefin
   )) as [[number]];
   return count === SLICE_COUNT
     ? undefined
-    : `the table svc.slice has ${count} of ${SLICE_COUNT} slices`;
+    : `the table slice has ${count} of ${SLICE_COUNT} slices`;
 }
 
 async function makeTables(

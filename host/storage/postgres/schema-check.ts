@@ -53,18 +53,18 @@ export async function findTables(session: DatabaseSession): Promise<FoundTables>
 export function differenceOf(found: FoundTables): string | undefined {
   for (const [name, { columns, indexes }] of EXPECTED) {
     const table = found.get(name);
-    if (table === undefined) return `the table svc.${name} is missing`;
-    if (!table.isLogged) return `the table svc.${name} is not logged, so that a crash empties it`;
+    if (table === undefined) return `the table ${name} is missing`;
+    if (!table.isLogged) return `the table ${name} is not logged, so that a crash empties it`;
     const column = firstOf(columns, table.columns);
-    if (column !== undefined) return `the table svc.${name} has no column ${column}`;
+    if (column !== undefined) return `the table ${name} has no column ${column}`;
     const other = firstOf(table.columns, columns);
     if (other !== undefined)
-      return `the table svc.${name} has a column ${other}, which is not of a journal`;
+      return `the table ${name} has a column ${other}, which is not of a journal`;
     const index = firstOf(indexes, table.indexes);
-    if (index !== undefined) return `the table svc.${name} has no index ${index}`;
+    if (index !== undefined) return `the table ${name} has no index ${index}`;
   }
   const table = firstOf(new Set(found.keys()), new Set(EXPECTED.keys()));
-  return table === undefined ? undefined : `the table svc.${table} is not of a journal`;
+  return table === undefined ? undefined : `the table ${table} is not of a journal`;
 }
 
 function firstOf(names: ReadonlySet<string>, others: ReadonlySet<string>): string | undefined {

@@ -26,7 +26,7 @@ export async function headSetBack(
   return new SvcError(
     'SVC_JOURNAL_REGRESSED',
     `Slice ${slice} of the journal in ${session.shown} has gone back: its head is ${head}, and its last record has the number ` +
-      `${last}. The table svc.slice was changed or restored without the others. Restore the database from a backup.`,
+      `${last}. The table slice was changed or restored without the others. Restore the database from a backup.`,
   );
 }
 

@@ -127,6 +127,43 @@ test('consumers get each event once', async () => {
   expect(await balance(service, 'a')).toBe(20);
 });
 
+test('services with schemas of their own share a database, and nothing that they store', async () => {
+  const database = await newDatabase();
+  const inSchema = (schema: string) => ({
+    database: { ...storedIn(database).database, schema },
+  });
+  const [one, other] = [await alarms(inSchema('alarms_1')), await alarms(inSchema('alarms_2'))];
+  await expect(alarms(inSchema('alarms_1'))).rejects.toMatchObject({
+    code: 'SVC_DATA_IN_USE',
+    message: expect.stringContaining('(schema alarms_1)'),
+  });
+  await one.call(alarm, 'a').withIdempotencyKey('one').ring();
+  await one.call(alarm, 'b').after(1);
+  await expect.poll(() => times(one, 'b'), SOON).toBe(1);
+  expect([await times(other, 'a'), await times(other, 'b')]).toEqual([0, 0]);
+  const [transfers, orders] = [
+    await serve([ledger], inSchema('transfers')),
+    await orderService(inSchema('orders')),
+  ];
+  onTestFinished(() => orders.service.stop(0));
+  await transfer(transfers, 't', 'a', 5);
+  await expect.poll(() => balance(transfers, 'a'), SOON).toBe(5);
+  expect(await place(orders.service, 'o1')).toHaveLength(1);
+  await one.stop();
+  const again = await alarms(inSchema('alarms_1'));
+  await again.call(alarm, 'a').withIdempotencyKey('one').ring();
+  expect(await times(again, 'a')).toBe(1);
+  const schemas = await database.sql(
+    "SELECT nspname FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema|public)' ORDER BY 1",
+  );
+  expect(schemas.map(({ nspname }) => nspname)).toEqual([
+    'alarms_1',
+    'alarms_2',
+    'orders',
+    'transfers',
+  ]);
+});
+
 describe('the option database', () => {
   const SECRET = 'postgresql://u:never-printed@127.0.0.1/d';
   test('takes the name of a variable, whose value each connection reads', async () => {
@@ -148,6 +185,11 @@ describe('the option database', () => {
     ['a number', 5],
     ['null', null],
     ['nothing in it', {}],
+    ['a schema alone', { schema: 'one' }],
+    ['a schema that is no name', { urlFile: 'f', schema: 'one; DROP SCHEMA svc' }],
+    ['a schema of the server', { urlFile: 'f', schema: 'pg_one' }],
+    ['a schema with capitals', { urlFile: 'f', schema: 'One' }],
+    ['an empty schema', { urlFile: 'f', schema: '' }],
   ])('is refused with %s', async (_what, database) => {
     const failure = await failureOf({ database });
     expect(failure).toMatchObject({ code: 'SVC_SETTING_INVALID' });

@@ -32,7 +32,7 @@ export class WebhookServiceUnderTest {
       return {};
     });
     this.#service = await startWebhooks({
-      dataFolder: this.folder,
+      stored: { dataFolder: this.folder },
       masterKey: this.masterKey,
       checkedFor: () => open,
       settings: {

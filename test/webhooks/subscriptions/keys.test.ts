@@ -8,6 +8,7 @@ import {
   developmentMasterKey,
   readMasterKey,
 } from '../../../webhooks/subscriptions/master-key.ts';
+import { FolderKeyCheck } from '../../../webhooks/subscriptions/folder-key-check.ts';
 import { FolderSalts } from '../../../webhooks/subscriptions/salts.ts';
 import { TenantKey, TenantKeys } from '../../../webhooks/subscriptions/tenant-keys.ts';
 import { MASTER_KEY, ownFolder } from './subscriptions-under-test.ts';
@@ -74,22 +75,22 @@ describe('the master key', () => {
 
   test('that is another one than before is told at the start', async () => {
     const folder = await ownFolder();
-    await checkMasterKey(folder, MASTER_KEY);
-    await expect(checkMasterKey(folder, MASTER_KEY)).resolves.toBeUndefined();
-    const failure = await failureOf(checkMasterKey(folder, OTHER_KEY));
+    await checkMasterKey(new FolderKeyCheck(folder), MASTER_KEY);
+    await expect(checkMasterKey(new FolderKeyCheck(folder), MASTER_KEY)).resolves.toBeUndefined();
+    const failure = await failureOf(checkMasterKey(new FolderKeyCheck(folder), OTHER_KEY));
     expect(failure.code).toBe('SVC_MASTER_KEY_WRONG');
     const check = await readFile(join(folder, 'master-key-check'), 'utf8');
     expect(check).not.toContain(HEX);
     await writeFile(join(folder, 'master-key-check'), check.slice(1));
-    expect((await failureOf(checkMasterKey(folder, MASTER_KEY))).code).toBe('SVC_MASTER_KEY_WRONG');
+    expect((await failureOf(checkMasterKey(new FolderKeyCheck(folder), MASTER_KEY))).code).toBe('SVC_MASTER_KEY_WRONG');
   });
 
   test('is not taken for right where the value is gone by which it is checked', async () => {
     const folder = await ownFolder();
-    await checkMasterKey(folder, MASTER_KEY);
+    await checkMasterKey(new FolderKeyCheck(folder), MASTER_KEY);
     await (await FolderSalts.open(folder)).make('acme', 0);
     await rm(join(folder, 'master-key-check'));
-    const failure = await failureOf(checkMasterKey(folder, OTHER_KEY));
+    const failure = await failureOf(checkMasterKey(new FolderKeyCheck(folder), OTHER_KEY));
     expect(failure.code).toBe('SVC_MASTER_KEY_WRONG');
     expect(await readdir(folder)).toEqual(['salts']);
   });

@@ -97,6 +97,6 @@ function addressOf(host: string | null, port: number | null): NodeAddress | unde
 function missingSlices(count: number, shown: string): SvcError {
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',
-    `The journal in ${shown} is damaged: the table svc.slice has ${count} of ${SLICE_COUNT} slices. Restore the database from a backup.`,
+    `The journal in ${shown} is damaged: the table slice has ${count} of ${SLICE_COUNT} slices. Restore the database from a backup.`,
   );
 }

@@ -111,12 +111,12 @@ async function isAsLaidOut(session: ViewSession, { number, layout }: ViewHead): 
   const table = new RowsTable(number);
   const found = await session.execute(
     `SELECT 'column', attname::text, format_type(atttypid, NULL) || ' ' || attcollation::regcollation FROM pg_attribute
-      WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
+      WHERE attrelid = to_regclass('svc.' || $1) AND attnum > 0 AND NOT attisdropped
     UNION ALL SELECT 'index', relname::text, CASE WHEN indisvalid THEN
         (SELECT string_agg(attname, ' ' ORDER BY at) FROM unnest(indkey) WITH ORDINALITY AS part (no, at)
           JOIN pg_attribute ON attrelid = indrelid AND attnum = no) END
-      FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid = to_regclass($1)`,
-    [`svc.${table.name}`],
+      FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid = to_regclass('svc.' || $1)`,
+    [table.name],
   );
   const text = 'text "C"';
   const expected = [

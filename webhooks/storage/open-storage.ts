@@ -1,0 +1,14 @@
+// OpenStorage opens the storage that the operator has chosen.
+import { openFolderStorage } from './folder-storage.ts';
+import type { StorageChoice, WebhookStorage } from './webhook-storage.ts';
+
+/** Rejects with SVC_DATA_UNUSABLE, and as connecting to the database does. */
+export async function openStorage({
+  dataFolder,
+  database,
+}: StorageChoice): Promise<WebhookStorage> {
+  if (database === undefined) return await openFolderStorage(dataFolder);
+  // Installations with a folder do not load the client of the database.
+  const { openDatabaseStorage } = await import('./database-storage.ts');
+  return await openDatabaseStorage(database);
+}
