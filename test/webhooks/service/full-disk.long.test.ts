@@ -26,7 +26,7 @@ function filled(disk: SmallDisk): () => void {
 
 test('reports are refused while the disk is full, and nothing that was answered is lost', async () => {
   const disk = new SmallDisk(BYTES);
-  const service = new WebhookServiceUnderTest(join(disk.folder, 'data'));
+  const service = new WebhookServiceUnderTest({ dataFolder: join(disk.folder, 'data') });
   await service.start();
   const { url, received } = await startReceiver((number) => (number === 1 ? 500 : 200));
   await service.send('POST', '/webhooks', { url });

@@ -1,4 +1,4 @@
-// WebhookServiceUnderTest: the whole webhook service on a folder of the test, behind checks that take callers at their word, and receivers on loopback.
+// WebhookServiceUnderTest: the whole webhook service on a folder or a database of the test, behind checks that take callers at their word, and receivers on loopback.
 import { createServer, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -6,19 +6,20 @@ import { onTestFinished } from 'vitest';
 import { before } from '@svc/host';
 import { DELIVERY_LIMITS_DEFAULT, type DeliveryLimits } from '../../../webhooks/deliveries.ts';
 import { SENDER_LIMITS_DEFAULT } from '../../../webhooks/sending/sender-limits.ts';
+import type { StorageChoice } from '../../../webhooks/storage/webhook-storage.ts';
 import { startWebhooks, type WebhookService } from '../../../webhooks/webhook-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export const TENANT = '/api/platform/v1/tenants/acme';
 
 export class WebhookServiceUnderTest {
-  readonly folder: string;
+  readonly stored: StorageChoice;
   readonly masterKey = Buffer.alloc(32, 'the master key of the tests');
   readonly logged: string[] = [];
   #service: WebhookService | undefined;
 
-  constructor(folder = temporaryFolder()) {
-    this.folder = folder;
+  constructor(stored: StorageChoice = { dataFolder: temporaryFolder() }) {
+    this.stored = stored;
     onTestFinished(() => this.#service?.stop(0));
   }
 
@@ -32,7 +33,7 @@ export class WebhookServiceUnderTest {
       return {};
     });
     this.#service = await startWebhooks({
-      stored: { dataFolder: this.folder },
+      stored: this.stored,
       masterKey: this.masterKey,
       checkedFor: () => open,
       settings: {

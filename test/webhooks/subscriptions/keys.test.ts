@@ -82,7 +82,9 @@ describe('the master key', () => {
     const check = await readFile(join(folder, 'master-key-check'), 'utf8');
     expect(check).not.toContain(HEX);
     await writeFile(join(folder, 'master-key-check'), check.slice(1));
-    expect((await failureOf(checkMasterKey(new FolderKeyCheck(folder), MASTER_KEY))).code).toBe('SVC_MASTER_KEY_WRONG');
+    expect((await failureOf(checkMasterKey(new FolderKeyCheck(folder), MASTER_KEY))).code).toBe(
+      'SVC_MASTER_KEY_WRONG',
+    );
   });
 
   test('is not taken for right where the value is gone by which it is checked', async () => {

@@ -57,9 +57,9 @@ test('a lost connection is made again', async () => {
 test('a schema without a table is used, and a role without rights is refused by name', async () => {
   const database = await newDatabase();
   await database.sql('CREATE SCHEMA secrets');
-  await expect(ErasableValues.open({ ...database.source, schema: 'secrets' })).rejects.toMatchObject(
-    { code: 'SVC_DATABASE_UNUSABLE' },
-  );
+  await expect(
+    ErasableValues.open({ ...database.source, schema: 'secrets' }),
+  ).rejects.toMatchObject({ code: 'SVC_DATABASE_UNUSABLE' });
   await database.sql('ALTER SCHEMA secrets OWNER TO svc_test');
   const values = await valuesIn(database);
   expect(await values.add('key', 'value')).toBe('value');
