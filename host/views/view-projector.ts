@@ -12,12 +12,11 @@ import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { GuestViews } from '@svc/model/guest';
 import type { Feed } from '../engine/needs/feed.ts';
 import { SKIPS_MAX, type SkippedEvent, type ViewStore } from '../engine/needs/views.ts';
-import { faultReason } from '@svc/model/fault-reason';
-import { GuestFault } from '@svc/model/guest-fault';
 import type { ViewLimits } from '@svc/model/view-limits';
 import { FailurePauses } from './failure-pauses.ts';
 import type { FoldedView } from './folded-view.ts';
 import { formerRows } from './former-rows.ts';
+import { ProjectionLog } from './projection-log.ts';
 import type { SharedView } from './shared-view.ts';
 import { type BuildingPace, type PageSizes, SharedBuilding } from './shared-building.ts';
 import { type FollowLimits, ViewFollower } from './view-follower.ts';
@@ -53,6 +52,7 @@ export type ProjectionEnd = 'live' | 'to-build' | 'stopped' | 'closed' | 'elsewh
 
 export class ViewProjector {
   readonly #needs: ProjectorNeeds;
+  readonly #log: ProjectionLog;
   readonly #building: SharedBuilding;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
@@ -60,13 +60,12 @@ export class ViewProjector {
   readonly #stops = new Map<string, ViewStopped>();
   /** Interrupt the work on the views that are under way, by their ids. */
   readonly #interrupts = new Map<string, AbortController>();
-  /** Ids of the views of whose large rows a warning was logged. */
-  readonly #withLargeRow = new Set<string>();
   /** Ids of the views whose rows are to be built again. */
   readonly #toRebuild = new Set<string>();
 
   constructor(needs: ProjectorNeeds) {
     this.#needs = needs;
+    this.#log = new ProjectionLog(needs);
     this.#building = new SharedBuilding(needs.feed, needs.pace, needs.pageSizes);
   }
 
@@ -136,13 +135,8 @@ export class ViewProjector {
       this.#stops.set(folded.id, stopped);
       throw error;
     }
-    this.#needs.onProblem?.(folded.id, undefined);
-    const { component, id } = event.entity;
-    this.#needs.log({
-      level: 'warn',
-      message: 'the view leaves out an event',
-      fields: { view: folded.id, component, entity: id, event: event.seq, reason: event.reason },
-    });
+    this.#log.recovered(folded.id);
+    this.#log.leftOut(folded.id, event);
     return 'done';
   }
 
@@ -167,7 +161,7 @@ export class ViewProjector {
   /** Forgets where a view has stopped. Returns whether it had; then the caller lets it be folded again. */
   passed({ folded: { id } }: ProjectedView): boolean {
     const hadStopped = this.#stops.delete(id);
-    if (hadStopped) this.#needs.onProblem?.(id, undefined);
+    if (hadStopped) this.#log.recovered(id);
     return hadStopped;
   }
 
@@ -189,8 +183,7 @@ export class ViewProjector {
     if (signal.aborted) return;
     const { folded, shared } = view;
     becomeLive(shared);
-    const fields = { view: folded.id, rows: follower.rowCount };
-    this.#needs.log({ level: 'info', message: 'the view is built', fields });
+    this.#log.built(folded.id, follower.rowCount);
   }
 
   /** `whenInUse`: how the work ends if another node writes the rows; undefined: it watches them meanwhile. */
@@ -253,7 +246,7 @@ export class ViewProjector {
 
   /** Called when the view follows without a failure. */
   #ended(view: string, failures: FailurePauses): void {
-    if (failures.ended()) this.#needs.onProblem?.(view, undefined);
+    if (failures.ended()) this.#log.recovered(view);
   }
 
   async #opened(
@@ -261,7 +254,8 @@ export class ViewProjector {
     discard: string | undefined,
     hasFolded: () => void,
   ): Promise<ViewFollower> {
-    const { log, onSkips, guest, feed, store, limits } = this.#needs;
+    const { onSkips, guest, feed, store, limits, log: write } = this.#needs;
+    const log = this.#log;
     const follower = await ViewFollower.open({
       guest,
       feed,
@@ -281,15 +275,16 @@ export class ViewProjector {
           shared.foldedTo('');
           // The rows that have answered queries until now are gone.
           if (shared.state !== 'starting') shared.become('building');
-          shared.answerWith(await formerRows(folded, feed, store, log));
+          shared.answerWith(await formerRows(folded, feed, store, write));
           shared.become('building');
-          if (reason === undefined) return;
-          const fields = { view: folded.id, reason };
-          log({ level: 'warn', message: 'the rows of the view are built again', fields });
+          if (reason !== undefined) log.builtAgain(folded.id, reason);
         },
         live: hasFolded,
-        paused: (isPaused) => this.#paused(folded.id, shared, isPaused),
-        large: (key) => this.#large(folded.id, key),
+        paused(isPaused) {
+          shared.pause(isPaused);
+          log.paused(folded.id, isPaused);
+        },
+        large: (key) => log.large(folded.id, key),
       },
     });
     onSkips?.(folded.id, follower.skips);
@@ -305,52 +300,10 @@ export class ViewProjector {
     cancel();
   }
 
-  #paused(view: string, shared: SharedView, isPaused: boolean): void {
-    shared.pause(isPaused);
-    const { freeBytesMin } = this.#needs.limits;
-    const reason = `the disk has less than ${freeBytesMin} bytes free (svc.views.free-bytes-min)`;
-    const problem = { kind: 'paused', code: undefined, reason } as const;
-    this.#needs.onProblem?.(view, isPaused ? problem : undefined);
-    this.#needs.log(
-      isPaused
-        ? { level: 'warn', message: 'the building of a view pauses', fields: { view, reason } }
-        : { level: 'info', message: 'the building of a view goes on', fields: { view } },
-    );
-  }
-
-  /** Warns of the first row of a view that is larger than half of the limit. */
-  #large(view: string, key: string): void {
-    if (this.#withLargeRow.has(view)) return;
-    this.#withLargeRow.add(view);
-    const { rowBytesMax } = this.#needs.limits;
-    const reason =
-      `it has more than half of the ${rowBytesMax} bytes that a row may have (svc.views.row-bytes-max), ` +
-      'beyond which the view stops';
-    const fields = { view, key, reason };
-    this.#needs.log({ level: 'warn', message: 'a row of a view has become large', fields });
-  }
-
   #stopped({ folded, shared }: ProjectedView, stopped: ViewStopped): ProjectionEnd {
     shared.become('stopped');
     this.#stops.set(folded.id, stopped);
-    const { at, cause } = stopped;
-    const problem = { kind: 'stopped', at, reason: faultReason(cause) } as const;
-    this.#needs.onProblem?.(folded.id, problem);
-    const { entity, seq } = at;
-    const guestMessage = cause instanceof GuestFault ? cause.guestMessage : undefined;
-    this.#needs.log({
-      level: 'error',
-      message: 'the view has stopped at an event',
-      fields: {
-        code: 'SVC_VIEW_STOPPED',
-        view: folded.id,
-        component: entity.component,
-        entity: entity.id,
-        event: seq,
-        reason: stopped.message,
-        ...(guestMessage === undefined ? {} : { guestMessage }),
-      },
-    });
+    this.#log.stopped(folded.id, stopped);
     return 'stopped';
   }
 
@@ -362,19 +315,7 @@ export class ViewProjector {
   ): Promise<void> {
     const reason = reasonOf(error);
     const { pauseMs, isNew } = failures.next(reason);
-    if (isNew) {
-      const code = error instanceof SvcError ? error.code : undefined;
-      this.#needs.onProblem?.(folded.id, { kind: 'failing', code, reason });
-      this.#needs.log({
-        level: 'error',
-        message: 'the view cannot be kept up to date, and is tried again',
-        fields: {
-          ...(code === undefined ? {} : { code }),
-          view: folded.id,
-          reason,
-        },
-      });
-    }
+    if (isNew) this.#log.failing(folded.id, error, reason);
     // An operator has asked for a rebuild meanwhile.
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {
