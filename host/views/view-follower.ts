@@ -57,6 +57,8 @@ export interface FollowerNeeds {
   readonly gathered?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Why all rows are built again, after "the rows of the view are built again, because"; undefined: they are not. */
   readonly discard?: string | undefined;
+  /** Whether the rows are also taken from a writer of another node. */
+  readonly takesOver?: boolean;
 }
 
 export class ViewFollower {
@@ -68,8 +70,8 @@ export class ViewFollower {
 
   /** Opens the writer. Rejects with its errors, and with those of the feed. */
   static async open(needs: FollowerNeeds): Promise<ViewFollower> {
-    const { feed, store, view, observer, discard } = needs;
-    const writer = await store.openWriter(view.stored);
+    const { feed, store, view, observer, discard, takesOver } = needs;
+    const writer = await store.openWriter(view.stored, takesOver);
     try {
       const { foldedTo } = writer;
       let reason = writer.discarded;

@@ -4,7 +4,8 @@
 // Invariants
 // J1  A view that has stopped is reported once. It is folded again when the event was skipped, or its rows are to be built again.
 // J2  While another node writes the rows of a view, this one watches how far they are, and tries to write them about once a second.
-// J3  After any other failure the view is opened again, after a pause that grows up to a minute.
+// J3  A rebuild that an operator has asked for takes the rows from another node that writes them, which watches them from then on.
+// J4  After any other failure the view is opened again, after a pause that grows up to a minute.
 import { after } from '@svc/kit/after';
 import { SvcError } from '@svc/kit/svc-error';
 import type { LogEntry } from '@svc/kit/log-entry';
@@ -19,7 +20,7 @@ import { formerRows } from './former-rows.ts';
 import { ProjectionLog } from './projection-log.ts';
 import type { SharedView } from './shared-view.ts';
 import { type BuildingPace, type PageSizes, SharedBuilding } from './shared-building.ts';
-import { type FollowLimits, ViewFollower } from './view-follower.ts';
+import { type FollowerNeeds, type FollowLimits, ViewFollower } from './view-follower.ts';
 import type { ViewChange, ViewProblem } from './view-report.ts';
 import { watchView } from './watched-view.ts';
 import { type RowsAtStop, ViewStopped, isStoppedAt } from './view-stopped.ts';
@@ -44,6 +45,9 @@ export interface ProjectorNeeds {
   /** Receives the events that a view leaves out, when it is opened and when they change. */
   readonly onSkips?: (view: string, skips: readonly SkippedEvent[]) => void;
 }
+
+/** Rows that are built again. */
+type Discarding = Pick<FollowerNeeds, 'discard' | 'takesOver'>;
 
 type Work = (follower: ViewFollower, signal: AbortSignal) => Promise<ProjectionEnd>;
 
@@ -203,15 +207,16 @@ export class ViewProjector {
   ): Promise<ProjectionEnd> {
     const { id } = view.folded;
     const failures = new FailurePauses();
-    let discard: string | undefined;
+    let again: Discarding | undefined;
     while (!this.#isClosing) {
-      if (this.#toRebuild.delete(id)) discard = 'an operator has asked for it';
+      if (this.#toRebuild.delete(id))
+        again = { discard: 'an operator has asked for it', takesOver: true };
       const interrupt = new AbortController();
       this.#interrupts.set(id, interrupt);
       const signal = AbortSignal.any([this.#closing.signal, interrupt.signal]);
       try {
-        const follower = await this.#opened(view, discard, () => this.#ended(id, failures));
-        discard = undefined;
+        const follower = await this.#opened(view, again, () => this.#ended(id, failures));
+        again = undefined;
         try {
           const end = await work(follower, signal);
           if (!interrupt.signal.aborted) return end;
@@ -223,13 +228,13 @@ export class ViewProjector {
         if (error instanceof ViewStopped) return this.#stopped(view, error);
         if (error instanceof SvcError && error.code === 'SVC_VIEW_IN_USE') {
           if (whenInUse !== undefined) return whenInUse;
-          discard = undefined;
+          again = undefined;
           await this.#watch(view, signal);
           this.#ended(id, failures);
           continue;
         }
         if (error instanceof SvcError && error.code === 'SVC_VIEW_CORRUPT')
-          discard = 'they are damaged';
+          again = { discard: 'they are damaged' };
         await this.#pauseAfter(error, view, failures, signal);
       } finally {
         this.#interrupts.delete(id);
@@ -251,7 +256,7 @@ export class ViewProjector {
 
   async #opened(
     { folded, shared }: ProjectedView,
-    discard: string | undefined,
+    again: Discarding | undefined,
     hasFolded: () => void,
   ): Promise<ViewFollower> {
     const { onSkips, guest, feed, store, limits, log: write } = this.#needs;
@@ -263,7 +268,7 @@ export class ViewProjector {
       limits,
       building: this.#building,
       view: folded,
-      discard,
+      ...again,
       gathered: limits.groupMs > 0 ? (signal) => this.#gathered(shared, signal) : undefined,
       observer: {
         folded(position, _rowCount, isStored) {

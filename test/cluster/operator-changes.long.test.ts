@@ -124,3 +124,41 @@ test('a view that has stopped at all nodes continues at all of them once one has
   for (const { svc } of nodes)
     expect(svc.stderr.split('the view has stopped at an event')).toHaveLength(2);
 }, 180_000);
+
+test('the rows of a view are built again by the node that is asked, whichever node has written them', async () => {
+  const { cluster, nodes } = await twoNodes(counters);
+  for (let written = 0; written < 20; written++)
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await fetch(`${nodes[0]!.url}/counters/1/entity-${written}`);
+  const { database } = cluster.served;
+  const live = async () => {
+    const text = 'SELECT number, is_live AND row_count > 0 AS live FROM svc.view_definition';
+    const [found] = await database.sql(text);
+    return found!['live'] === true ? (found!['number'] as number) : 0;
+  };
+  await expect.poll(live, SOON).toBeGreaterThan(0);
+  const rebuilt = () =>
+    nodes.map(({ svc }) => svc.stderr.split('the rows of the view are built again').length - 1);
+  const sockets = await database.sql('SELECT control FROM svc.node ORDER BY number');
+  const expected = [0, 0];
+  // The second and the third time the node that is asked does not write the rows.
+  for (const asked of [0, 1, 0]) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const before = await live();
+    const socket = sockets[asked]!['control'] as string;
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await sendControl(socket, '/views/rebuild', { view: 'counters' })).toMatchObject({
+      status: 200,
+    });
+    expected[asked]! += 1;
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await expect.poll(live, SOON).toBeGreaterThan(before);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await expect.poll(rebuilt, SOON).toEqual(expected);
+  }
+  // Both nodes answer from the rows that were built last, also with what is stored from now on.
+  await fetch(`${nodes[0]!.url}/counters/1/last`);
+  const counted = () =>
+    Promise.all(nodes.map(async ({ url }) => (await fetch(`${url}/counters/2`)).text()));
+  await expect.poll(counted, SOON).toEqual(['21', '21']);
+}, 180_000);

@@ -191,9 +191,10 @@ export interface ViewStore {
   former(view: StoredView): Awaitable<readonly FormerRows[]>;
   /**
    * Opens the writer of a definition. Rows that cannot be used are deleted first. Throws SVC_VIEW_IN_USE while there is
-   * another writer, SVC_DATA_UNUSABLE and SVC_DISK_FULL.
+   * another writer, SVC_DATA_UNUSABLE and SVC_DISK_FULL. `takesOver`: takes the rows from a writer of another node, which stores
+   * nothing more then; a store that no other node writes ignores it.
    */
-  openWriter(view: StoredView): Awaitable<ViewWriter>;
+  openWriter(view: StoredView, takesOver?: boolean): Awaitable<ViewWriter>;
   /** Returns how many bytes are free where rows are stored. Throws SVC_DATA_UNUSABLE. */
   freeBytes(): Awaitable<number>;
   /** Lists what is stored, by definition. Throws SVC_DATA_UNUSABLE. */

@@ -26,14 +26,21 @@ export interface OpenedRows {
 /** A table that has been given this many columns and indexes is made new: PostgreSQL allows 1,600 columns, dropped ones included. */
 const NUMBERS_MAX = 1_000;
 
+export interface Taking {
+  /** Names the process for people. */
+  readonly owner: string;
+  /** Whether the lease is also taken from another writer, which stores nothing more then. */
+  readonly takesOver: boolean;
+}
+
 /**
- * Takes the lease of a definition, in a transaction. `owner`: names the process for people. Rejects with SVC_VIEW_IN_USE while another
- * writer has the lease, and with DatabaseFailure.
+ * Takes the lease of a definition, in a transaction. Rejects with SVC_VIEW_IN_USE while another writer has the lease, unless it takes
+ * over, and with DatabaseFailure.
  */
 export function openRows(
   session: ViewSession,
   view: StoredView,
-  owner: string,
+  { owner, takesOver }: Taking,
 ): Promise<OpenedRows> {
   return session.transaction(async () => {
     const isNew = await insertDefinition(session, view);
@@ -41,7 +48,7 @@ export function openRows(
       `SELECT ${HEAD}, coalesce(${IS_LEASED}, false) FROM svc.view_definition WHERE definition = $1 FOR UPDATE`,
       [view.definition],
     );
-    if (stored.at(-1) === true) throw viewInUse(view.definition);
+    if (stored.at(-1) === true && !takesOver) throw viewInUse(view.definition);
     const discarded = isNew ? undefined : await problemOf(session, stored);
     if (isNew || discarded !== undefined) {
       const skips = skipsOf(view.definition, stored[7]) ?? [];

@@ -69,10 +69,10 @@ export class PostgresViews implements ViewStore {
     return { revision: head ? revisionOf(head) : '', foldedTo: head?.foldedTo };
   }
 
-  async openWriter(view: StoredView): Promise<ViewWriter> {
+  async openWriter(view: StoredView, takesOver = false): Promise<ViewWriter> {
     const { limits, owner, shown } = this.#needs;
     const opened = await this.#database
-      .write((session) => openRows(session, view, owner))
+      .write((session) => openRows(session, view, { owner, takesOver }))
       .catch((error: unknown) => {
         throw viewFailure(error, view.definition, shown);
       });

@@ -89,6 +89,20 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     expect([second.rowCount, second.skips]).toEqual([2, []]);
   });
 
+  test('a writer that takes over has the rows at once, and the former one stores nothing', async () => {
+    const [one, other] = [opened(), opened()];
+    const first = await one.openWriter(view);
+    await first.put([row('a', { n: 1 })], folded(1));
+    const second = await other.openWriter(view, true);
+    expect([second.foldedTo, second.rowCount]).toEqual([folded(1), 1]);
+    expect(await failureOf(() => first.put([row('b', { n: 2 })], folded(2)))).toMatchObject({
+      code: 'SVC_VIEW_IN_USE',
+    });
+    await second.put([row('c', { n: 3 })], folded(2));
+    await finish(second);
+    expect(await keysOf(other.reader(view), ALL_KEYS)).toEqual(['a', 'c']);
+  });
+
   test.each(['prepareIndexes', 'goLive', 'clear', 'skip'] as const)(
     'the first statement of a writer that was replaced may be `%s`',
     async (method) => {
