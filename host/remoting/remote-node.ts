@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@svc/kit/log';
 import { PeerProtocol, type PeerProtocolOptions } from '../shards/peer-protocol.ts';
 import type { Scalar } from './flat-list.ts';
+import { ConnectionTimers } from './connection-timers.ts';
 import { helloProblem, helloTo, type NodeIdentity, type NodeName, readHello } from './handshake.ts';
 import { MessageConnection } from './message-connection.ts';
 import { RefusedMessage } from './refused-message.ts';
@@ -32,6 +33,8 @@ export interface RemoteNodeOptions {
   readonly callbacks: NodeCallbacks;
   /** Called whenever a connection is made. */
   readonly connected: () => void;
+  /** Called when the connection has reached its age, so that another one has to be made. */
+  readonly aged: () => void;
   readonly unsent: PeerProtocolOptions['unsent'];
   readonly log: Log;
 }
@@ -41,6 +44,7 @@ const PAUSE_MS_MAX = 2_000;
 /** Time for calls in flight to be answered after the node has ceased to be a member, or has another connection, in milliseconds. */
 const RETIRED_MS_MAX = 30_000;
 const RETIRED_LOOK_MS = 100;
+const OUTDATED = 'was verified too long ago, or by an authority that was removed since';
 
 export class RemoteNode {
   readonly #options: RemoteNodeOptions;
@@ -50,6 +54,7 @@ export class RemoteNode {
   #protocol: PeerProtocol | undefined;
   #pauseMs = PAUSE_MS_MIN;
   #timer: NodeJS.Timeout | undefined;
+  readonly #term = new ConnectionTimers();
   /** Why the last connection has ended or could not be made; undefined: the node can be reached, or was not tried yet. */
   #problem: string | undefined;
   #isClosed = false;
@@ -84,6 +89,12 @@ export class RemoteNode {
     while ((this.#protocol?.callsInFlight ?? 0) > 0 && performance.now() < untilMs)
       await pause(RETIRED_LOOK_MS, undefined, { ref: false });
     this.close();
+  }
+
+  /** Ends the present connection after a time, unless it ends before. */
+  endWithin(ms: number): void {
+    const connection = this.#connection;
+    if (connection !== undefined) this.#term.endWithin(ms, () => connection.refuse(OUTDATED));
   }
 
   /** Ends the connection at once. */
@@ -125,6 +136,7 @@ export class RemoteNode {
       },
       ended: ({ problem, isRefusal }) => {
         clearTimeout(handshake);
+        this.#term.clear();
         this.#connection = undefined;
         this.#protocol = undefined;
         transport?.ended();
@@ -178,8 +190,18 @@ export class RemoteNode {
     this.#pauseMs = PAUSE_MS_MIN;
     this.#problem = undefined;
     log({ level: 'info', message: 'connected to another node', fields: this.#fields() });
+    this.#age();
     this.#options.connected();
     return transport;
+  }
+
+  /** Begins the term of a connection with TLS. */
+  #age(): void {
+    const { tls, aged } = this.#options;
+    if (tls === undefined) return;
+    const { renewMs, endMs } = tls.ownTerm();
+    this.#term.renewAfter(renewMs, aged);
+    this.endWithin(endMs);
   }
 
   #ended(problem: string): void {

@@ -1,10 +1,11 @@
-// RemoteNodes keeps a connection of this shard to each other node of the cluster. When this node has new certificates, the connections are
-// made again, and the former ones serve until then.
+// RemoteNodes keeps a connection of this shard to each other node of the cluster. When this node has new certificates, or a connection with
+// TLS has reached its age, it is made again, and the former one serves until then, within bounds (remoting-tls.ts).
 import { RemoteNode, type RemoteMember, type RemoteNodeOptions } from './remote-node.ts';
 import { RemotingBytes } from './remoting-bytes.ts';
+import type { Renewal } from './remoting-tls.ts';
 import type { PeerProtocol } from '../shards/peer-protocol.ts';
 
-export type RemoteNodesOptions = Omit<RemoteNodeOptions, 'member' | 'bytes' | 'connected'>;
+export type RemoteNodesOptions = Omit<RemoteNodeOptions, 'member' | 'bytes' | 'connected' | 'aged'>;
 
 /** The connections to a member. */
 interface Links {
@@ -26,7 +27,7 @@ export class RemoteNodes {
 
   constructor(options: RemoteNodesOptions) {
     this.#options = options;
-    this.#forgetRenewals = options.tls?.onRenewal(() => this.#renew());
+    this.#forgetRenewals = options.tls?.onRenewal((renewal) => this.#renewAll(renewal));
   }
 
   /**
@@ -85,18 +86,34 @@ export class RemoteNodes {
       this.#retire(links.former);
       links.former = undefined;
     };
-    const node = new RemoteNode({ ...this.#options, member, bytes: this.#bytes, connected });
+    const aged = (): void => {
+      // A former connection is being made again already.
+      if (this.#links.get(member.number) === links) this.#renew(links);
+    };
+    const node = new RemoteNode({
+      ...this.#options,
+      member,
+      bytes: this.#bytes,
+      connected,
+      aged,
+    });
     const links: Links = { node, former };
     this.#links.set(member.number, links);
   }
 
-  /** Makes all connections again. */
-  #renew(): void {
-    for (const { node, former } of this.#links.values()) {
-      // There is a former one only as long as this one was not made.
-      if (former !== undefined) node.close();
-      this.#link(node.member, former ?? node);
+  #renewAll({ formerMsMax }: Renewal): void {
+    for (const links of this.#links.values()) {
+      const { node, former } = links;
+      if (formerMsMax !== undefined) (former ?? node).endWithin(formerMsMax);
+      this.#renew(links);
     }
+  }
+
+  /** Makes the connection again. */
+  #renew({ node, former }: Links): void {
+    // There is a former one only as long as this one was not made.
+    if (former !== undefined) node.close();
+    this.#link(node.member, former ?? node);
   }
 
   #retire(node: RemoteNode | undefined): void {

@@ -70,10 +70,9 @@ export class RemotingServer {
           if (end.kind === 'secured') this.#accept(end.socket);
           else if (end.isRefusal) this.#refused(connection.address, end.problem);
         },
-        outdated: (socket) => {
+        outdated: (socket, problem) => {
           for (const connection of this.#established)
-            if (connection.socket === socket)
-              connection.refuse('was verified before a certificate authority was removed');
+            if (connection.socket === socket) connection.refuse(problem);
         },
       }) ?? createServer({ noDelay: true }, (socket) => this.#accept(socket));
   }
@@ -163,7 +162,11 @@ export class RemotingServer {
 
   #began(connection: Beginning): void {
     const [oldest] = this.#handshakes;
-    if (this.#handshakes.size >= HANDSHAKES_MAX) oldest!.refuse('does not introduce itself');
+    if (this.#handshakes.size >= HANDSHAKES_MAX) {
+      oldest!.refuse('does not introduce itself');
+      // Its socket is closed later, and another connection may begin before.
+      this.#handshakes.delete(oldest!);
+    }
     this.#handshakes.add(connection);
   }
 

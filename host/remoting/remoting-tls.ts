@@ -4,14 +4,21 @@
 // Invariants
 // - No byte of the protocol of nodes is read or written before the other side has proved its identity.
 // - New certificates apply to every connection that begins afterwards.
-// - A connection that began before an authority was removed ends, at the latest FORMER_MS_MAX later.
+// - A connection of either side that began before an authority was removed ends, at the latest FORMER_MS_MAX later.
+// - A node makes each of its connections again at its age, so that both sides are verified again. One that is FORMER_MS_MAX older is ended
+//   by either side.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server, Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import type { CallerRules } from '@svc/identity/caller';
 import type { CertificateSource } from '@svc/identity/certificate-generations';
 import { ClientTls, type ConnectFailure } from '@svc/identity/client-tls';
-import { endsOwnConnections } from '@svc/identity/connection-age';
+import {
+  CONNECTION_AGE,
+  type ConnectionAgeLimits,
+  connectionTerm,
+  endsOwnConnections,
+} from '@svc/identity/connection-age';
 import { type Peer, ServerTls } from '@svc/identity/server-tls';
 import { serviceId } from '@svc/identity/spiffe-id';
 import type { ConnectionEnd } from './message-connection.ts';
@@ -23,8 +30,8 @@ export interface TlsCallbacks {
   readonly begun: (connection: SecuringConnection) => void;
   /** Called when the other side has proved that it is this service, or has ended without that. */
   readonly ended: (connection: SecuringConnection, end: EndOfSecuring) => void;
-  /** Called for a connection that was verified before an authority was removed, when it has to end. */
-  readonly outdated: (socket: Socket) => void;
+  /** Called for a connection that has to end. `problem`: the rest of a sentence that begins with "the other side". */
+  readonly outdated: (socket: Socket, problem: string) => void;
 }
 
 export type SecureConnectResult = { readonly socket: Socket } | { readonly problem: string };
@@ -35,15 +42,42 @@ export type SecureConnectResult = { readonly socket: Socket } | { readonly probl
  */
 const FORMER_MS_MAX = 180_000;
 
+const FORMER_AUTHORITY = 'was verified before a certificate authority was removed';
+const FORMER_VERIFICATION = 'was verified too long ago';
+
+export interface RemotingAges {
+  /** Age at which a connection is made again by the side that has made it. */
+  readonly connection: ConnectionAgeLimits;
+  /** Time in milliseconds in which another connection has to be made before a former one is ended. */
+  readonly formerMsMax: number;
+}
+
+export const REMOTING_AGES: RemotingAges = {
+  connection: CONNECTION_AGE,
+  formerMsMax: FORMER_MS_MAX,
+};
+
+/** When a connection that this node has made is made again, and when it is ended, in milliseconds from its beginning. */
+export interface OwnTerm {
+  readonly renewMs: number;
+  readonly endMs: number;
+}
+
+/** Why connections have to be made again. */
+export interface Renewal {
+  /** Time in milliseconds after which the former ones end in any case; undefined: they end at their age. */
+  readonly formerMsMax: number | undefined;
+}
+
 export class RemotingTls {
   readonly #certificates: CertificateSource;
   readonly #rules: CallerRules;
   readonly #client: ClientTls;
-  readonly #formerMsMax: number;
+  readonly #ages: RemotingAges;
 
   /** `certificates`: those of this service. */
-  constructor(certificates: CertificateSource, rules: CallerRules, formerMsMax = FORMER_MS_MAX) {
-    this.#formerMsMax = formerMsMax;
+  constructor(certificates: CertificateSource, rules: CallerRules, ages = REMOTING_AGES) {
+    this.#ages = ages;
     this.#certificates = certificates;
     this.#rules = rules;
     this.#client = new ClientTls(certificates, HANDSHAKE_MS);
@@ -81,10 +115,19 @@ export class RemotingTls {
       const connection = beginning.getStore();
       const problem = unverified(socket) ?? this.#problemOf(tls.peerOf(socket));
       if (connection !== undefined && problem === undefined) {
+        const end = setTimeout(
+          () => outdated(socket, FORMER_VERIFICATION),
+          this.#longestMs,
+        ).unref();
         secured.add(socket);
-        socket.once('close', () => secured.delete(socket));
+        socket.once('close', () => {
+          clearTimeout(end);
+          secured.delete(socket);
+        });
         connection.secured(socket);
       } else {
+        // A socket that was destroyed may still report an error.
+        socket.on('error', () => {});
         if (problem !== undefined) connection?.failed({ problem, isRefusal: true });
         // Not the connection below: OpenSSL still uses its memory until this event has ended, and the process would crash.
         socket.destroy();
@@ -94,18 +137,27 @@ export class RemotingTls {
       if (authoritiesRemoved === 0) return;
       const endFormer = (): void => {
         for (const socket of secured)
-          if (tls.peerOf(socket).term.generation < number) outdated(socket);
+          if (tls.peerOf(socket).term.generation < number) outdated(socket, FORMER_AUTHORITY);
       };
-      setTimeout(endFormer, this.#formerMsMax).unref();
+      setTimeout(endFormer, this.#ages.formerMsMax).unref();
     });
     return server;
   }
 
   /** Calls `listener` whenever the connections that this node has made have to be made again, until the returned function is called. */
-  onRenewal(listener: () => void): () => void {
+  onRenewal(listener: (renewal: Renewal) => void): () => void {
     return this.#certificates.onGeneration((generation) => {
-      if (endsOwnConnections(generation)) listener();
+      if (!endsOwnConnections(generation)) return;
+      // The server of a former connection may have been verified by an authority that is trusted no more.
+      const isUntrusted = generation.authoritiesRemoved > 0;
+      listener({ formerMsMax: isUntrusted ? this.#ages.formerMsMax : undefined });
     });
+  }
+
+  /** Returns the term of a connection that this node has just made. */
+  ownTerm(): OwnTerm {
+    const renewMs = connectionTerm(0, 0, Math.random(), this.#ages.connection).closesAtMs;
+    return { renewMs, endMs: renewMs + this.#ages.formerMsMax };
   }
 
   /** Connects to another node of this service; calls `done` once. Returns a function that gives up, if `done` was not called yet. */
@@ -113,13 +165,22 @@ export class RemotingTls {
     { host, port }: { readonly host: string; readonly port: number },
     done: (result: SecureConnectResult) => void,
   ): () => void {
-    return this.#client.connect({ host, port, expectedId: this.#ownId }, (result) =>
-      done(
-        result.kind === 'connected'
-          ? { socket: result.socket }
-          : { problem: problemOfConnect(result.failure) },
-      ),
-    );
+    return this.#client.connect({ host, port, expectedId: this.#ownId }, (result) => {
+      if (result.kind === 'failed') done({ problem: problemOfConnect(result.failure) });
+      else if (result.generation >= this.#certificates.current.authorityRemovedIn)
+        done({ socket: result.socket });
+      else {
+        // An authority was removed during the handshake.
+        result.socket.on('error', () => {}).destroy();
+        done({ problem: FORMER_AUTHORITY });
+      }
+    });
+  }
+
+  /** Age in milliseconds that no connection of another node exceeds: it has made another one long before. */
+  get #longestMs(): number {
+    const { connection, formerMsMax } = this.#ages;
+    return connectionTerm(0, 0, 1, connection).closesAtMs + formerMsMax;
   }
 
   /** SPIFFE ID of this service. */

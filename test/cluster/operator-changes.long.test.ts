@@ -132,7 +132,7 @@ test('the rows of a view are built again by the node that is asked, whichever no
     await fetch(`${nodes[0]!.url}/counters/1/entity-${written}`);
   const { database } = cluster.served;
   const live = async () => {
-    const text = 'SELECT number, is_live AND row_count > 0 AS live FROM svc.view_definition';
+    const text = 'SELECT number::int, is_live AND row_count > 0 AS live FROM svc.view_definition';
     const [found] = await database.sql(text);
     return found!['live'] === true ? (found!['number'] as number) : 0;
   };

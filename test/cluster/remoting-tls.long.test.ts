@@ -1,37 +1,21 @@
 // Nodes of a service of which one has TLS and the other one does not, as processes with two shards.
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { mountCertificates } from '../support/certificates/certificate-files.ts';
 import {
   COUNTERS,
   gatewayTo,
   identifiedSettings,
 } from '../support/certificates/identified-nodes.ts';
+import { identifiedClusters, SOON } from '../support/certificates/identified-clusters.ts';
 import { ca, CART, otherCa, textsOf } from '../support/certificates/test-identities.ts';
-import { compileFixture } from '../support/compile-fixture.ts';
-import { PostgresServer } from '../support/postgres/postgres-server.ts';
-import { ServedCluster } from '../support/postgres/served-cluster.ts';
-import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const SOON = { timeout: 30_000, interval: 50 };
-const module = join(temporaryFolderOfFile(), 'objects.wasm');
-let server: PostgresServer;
-
-beforeAll(async () => {
-  const [started, component] = await Promise.all([
-    PostgresServer.shared('18'),
-    compileFixture('concurrent-objects'),
-  ]);
-  server = started;
-  writeFileSync(module, component);
-});
+const clusterOfCart = identifiedClusters();
 
 test('a node without TLS and one with TLS do not reach each other, and both say why', async () => {
-  const cluster = await ServedCluster.of(server, module, temporaryFolder());
-  onTestFinished(() => cluster.close());
+  const cluster = await clusterOfCart();
   const folder = temporaryFolder();
   mountCertificates(folder, await textsOf(CART, ca, [ca, otherCa]));
   const nodes = await Promise.all(

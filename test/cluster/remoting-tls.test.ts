@@ -1,8 +1,6 @@
 // Nodes of a service that call each other with mutual TLS, as processes with two shards.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type CertificateTexts, contextOptions } from '../../identity/certificates.ts';
 import { mountCertificates } from '../support/certificates/certificate-files.ts';
 import { ca, CART, ORDERS, otherCa, textsOf } from '../support/certificates/test-identities.ts';
@@ -11,23 +9,10 @@ import {
   gatewayTo,
   identifiedSettings,
 } from '../support/certificates/identified-nodes.ts';
-import { compileFixture } from '../support/compile-fixture.ts';
-import { PostgresServer } from '../support/postgres/postgres-server.ts';
-import { ServedCluster } from '../support/postgres/served-cluster.ts';
-import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { identifiedClusters, SOON } from '../support/certificates/identified-clusters.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const SOON = { timeout: 30_000, interval: 50 };
-const module = join(temporaryFolderOfFile(), 'objects.wasm');
-let server: PostgresServer;
-
-beforeAll(async () => {
-  const [started, component] = await Promise.all([
-    PostgresServer.shared('18'),
-    compileFixture('concurrent-objects'),
-  ]);
-  server = started;
-  writeFileSync(module, component);
-});
+const clusterOfCart = identifiedClusters();
 
 /** Resolves once a port has disconnected a client with these certificates, with the bytes and the certificate that it has shown. */
 async function disconnected(port: number, texts: CertificateTexts) {
@@ -46,8 +31,7 @@ async function disconnected(port: number, texts: CertificateTexts) {
 }
 
 test('nodes call each other with TLS, also with renewed certificates, and admit nobody else', async () => {
-  const cluster = await ServedCluster.of(server, module, temporaryFolder());
-  onTestFinished(() => cluster.close());
+  const cluster = await clusterOfCart();
   const folder = temporaryFolder();
   const former = await textsOf(CART, ca, [ca, otherCa]);
   mountCertificates(folder, former);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { encodeList } from '../../../host/remoting/flat-list.ts';
 import { helloTo } from '../../../host/remoting/handshake.ts';
 import { REMOTING_BOUNDS } from '../../../host/remoting/remoting-limits.ts';
-import { RemotingTls } from '../../../host/remoting/remoting-tls.ts';
+import { REMOTING_AGES, RemotingTls } from '../../../host/remoting/remoting-tls.ts';
 import type { NodeService } from '../../../host/remoting/remoting-server.ts';
 import { FRAME_KINDS as KIND } from '../../../host/shards/frame.ts';
 import { contextOptions, type CertificateTexts } from '../../../identity/certificates.ts';
@@ -254,7 +254,7 @@ test('a node whose new certificate nobody trusts yet uses its connections meanwh
 
 test('a connection that was verified before an authority was removed ends', async () => {
   const servers = generationsOf(await textsOf(CART, ca, [ca, otherCa]));
-  const servingTls = new RemotingTls(servers, RULES, 0);
+  const servingTls = new RemotingTls(servers, RULES, { ...REMOTING_AGES, formerMsMax: 0 });
   // The other node does not read its new files.
   const callingTls = tlsOf(await textsOf(CART, otherCa, [ca, otherCa]));
   const { serving, calling } = await remotePair({ servingTls, callingTls });
@@ -270,7 +270,7 @@ test('a connection that was verified before an authority was removed ends', asyn
 
 test('a connection that began after an authority was removed stays', async () => {
   const servers = generationsOf(await textsOf(CART, ca, [ca, otherCa]));
-  const servingTls = new RemotingTls(servers, RULES, 50);
+  const servingTls = new RemotingTls(servers, RULES, { ...REMOTING_AGES, formerMsMax: 50 });
   const former = await remotePair({ servingTls, callingTls: cartTls });
   servers.offer(await textsOf(CART), Date.now());
   const { connected } = callingNode(former.serving.port, { callingTls: cartTls });
