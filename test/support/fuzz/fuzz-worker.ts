@@ -1,6 +1,7 @@
 // FuzzWorker: the thread that runs a campaign. Half of its inputs are new, half are made of earlier ones that
 // reached what none before them had. An unguided campaign does not look what its inputs reach, which takes most of the time, and keeps
 // some of them by chance.
+import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Random } from '../random.ts';
 import { abiTarget } from './abi-target.ts';
@@ -36,6 +37,7 @@ const TARGETS: Readonly<Record<TargetName, () => FuzzTarget | Promise<FuzzTarget
 };
 const FRESH_PERCENT = 50;
 const UNGUIDED_KEPT_PERCENT = 1;
+const TURN_EVERY = 100;
 /** Old ones make room. */
 const KEPT_MAX = 2000;
 /** One mistake that every input meets is told so often. */
@@ -53,6 +55,8 @@ async function runOrder(order: CampaignOrder, report: (what: CampaignReport) => 
   let round = 0;
   for (; round < rounds && crashers < CRASHERS_MAX; round++) {
     if (forMs !== undefined && performance.now() - startedAt > forMs) break;
+    // What an input has left for a later turn is done, or it would fill the memory.
+    if (round % TURN_EVERY === 0) await turn();
     const input = first[round] ?? nextInput(target, random, kept);
     current.set(input.subarray(0, INPUT_BYTES_MAX));
     state[1] = Math.min(input.length, INPUT_BYTES_MAX);
