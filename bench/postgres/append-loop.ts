@@ -1,5 +1,6 @@
 // AppendLoop stores events by the statement of the journal in PostgreSQL, and decides nothing: what waits goes in the next
-// statement, and one is in flight at a time. It computes no checksums, so nothing can read its records.
+// statement, and one is in flight at a time. It computes no checksums, so nothing can read its records. Several loops may share a
+// database, each with slices and entities of its own.
 import assert from 'node:assert/strict';
 import { STATEMENT } from '../../host/storage/postgres/append-statement.ts';
 import { connectDatabase } from '../../host/storage/postgres/connect-database.ts';
@@ -13,9 +14,10 @@ import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
 import type { FreshDatabase } from '../../test/support/postgres/fresh-database.ts';
 import { entityOf } from '../counter-engine.ts';
 
-/** Number of the node that the loop claims to be. */
-const OWNER = 1;
-const TAKE = { text: 'UPDATE svc.slice SET owner = $1, epoch = 1' };
+const TAKE = {
+  text: 'UPDATE svc.slice SET owner = $1, epoch = 1 WHERE slice % $2::int4 = $1::int8 - 1',
+};
+const ENTITIES = 1_000;
 /** The part of the statement that fences, and what is in its place without a fence. Both name the same parameters. */
 const FENCE = /UPDATE svc\.slice s SET .*?RETURNING s\.slice/s;
 const NO_FENCE =
@@ -44,34 +46,70 @@ interface Waiting {
 }
 
 export class AppendLoop {
+  /** Number of the node that the loop claims to be. */
+  readonly #owner: number;
   readonly #session: DatabaseSession;
   readonly #statement: Statement;
+  readonly #ids: readonly string[];
   readonly #entities = new Map<string, Entity>();
   readonly #heads = Array.from({ length: SLICE_COUNT }, () => 0);
   readonly #commits = Array.from({ length: SLICE_COUNT }, () => 0);
   #waiting: Waiting[] = [];
   #isSending = false;
+  #statements = 0;
 
   /** Makes the tables in an empty database, and takes all slices. */
   static async open(database: FreshDatabase, hasFence = true): Promise<AppendLoop> {
-    const session = await connectDatabase(database.source);
-    await migrateJournal(session);
-    await session.query(TAKE, [OWNER]);
-    return new AppendLoop(session, hasFence ? STATEMENT : withoutFence());
+    const [loop] = await AppendLoop.openSeveral(database, 1, hasFence);
+    return loop!;
   }
 
-  private constructor(session: DatabaseSession, statement: Statement) {
+  /** Makes the tables in an empty database, and divides the slices, and 1,000 entities with them, among several loops. */
+  static async openSeveral(
+    database: FreshDatabase,
+    count: number,
+    hasFence = true,
+  ): Promise<readonly AppendLoop[]> {
+    const all = Array.from({ length: ENTITIES }, (_, turn) => entityOf(turn));
+    const statement = hasFence ? STATEMENT : withoutFence();
+    const loops: AppendLoop[] = [];
+    for (let owner = 1; owner <= count; owner++) {
+      // oxlint-disable-next-line no-await-in-loop -- the first one makes the tables
+      const session = await connectDatabase(database.source);
+      // oxlint-disable-next-line no-await-in-loop -- the same
+      if (owner === 1) await migrateJournal(session);
+      // oxlint-disable-next-line no-await-in-loop -- the same
+      await session.query(TAKE, [owner, count]);
+      const ids = all.filter((id) => sliceOf(COMPONENT, id) % count === owner - 1);
+      loops.push(new AppendLoop(owner, session, statement, ids));
+    }
+    return loops;
+  }
+
+  private constructor(
+    owner: number,
+    session: DatabaseSession,
+    statement: Statement,
+    ids: readonly string[],
+  ) {
+    this.#owner = owner;
     this.#session = session;
     this.#statement = statement;
+    this.#ids = ids;
   }
 
   /** Stores an event of the entity of a turn. */
   append(turn: number): Promise<void> {
-    const entity = this.#entity(entityOf(turn));
+    const entity = this.#entity(this.#ids[turn % this.#ids.length]!);
     return new Promise((stored, reject) => {
       this.#waiting.push({ entity, stored });
       if (!this.#isSending) this.#send().catch(reject);
     });
+  }
+
+  /** Number of statements that were sent. */
+  get statements(): number {
+    return this.#statements;
   }
 
   close(): Promise<void> {
@@ -94,6 +132,7 @@ export class AppendLoop {
     while (this.#waiting.length > 0) {
       const sent = this.#waiting;
       this.#waiting = [];
+      this.#statements++;
       const slices = new Set(sent.map(({ entity }) => entity.slice));
       const rows = await this.#session.query(this.#statement, this.#parameters(sent, slices));
       assert.equal(rows.length, slices.size);
@@ -121,7 +160,7 @@ export class AppendLoop {
       firsts.map(() => COMPONENT),
       firsts.map(({ id }) => id),
       firstSeqs,
-      OWNER,
+      this.#owner,
       sent.map(({ entity }) => entity.slice),
       offs,
       all(COMPONENT),
