@@ -20,6 +20,7 @@ import { laneDamaged } from '../engine/needs/lane-damaged.ts';
 import type { Lane } from './lane.ts';
 import { LaneOrders, type LaneOrdersNeeds } from './lane-orders.ts';
 import { LaneRun, type LaneRunDependencies, PAUSE_MS_MAX } from './lane-run.ts';
+import { LaneSettlements } from './lane-settlements.ts';
 import { Lanes } from './lanes.ts';
 import { ReadAhead, type ReadPage, unitsOf } from './read-ahead.ts';
 import { storedLanes } from './stored-lanes.ts';
@@ -49,19 +50,12 @@ export class LaneDispatcher {
   readonly orders: LaneOrders;
   #ahead: ReadAhead;
   readonly #cursor: FeedCursor;
-  /** The position that was stored last. */
-  #storedPosition: Position;
+  readonly #settlements: LaneSettlements;
   #running = 0;
   /** Whether too many lanes are parked. */
   #isStalled = false;
   /** Whether too many lanes wait. */
   #isFull = false;
-  /** When the next settlement may be written, by the monotonic clock. */
-  #settleAtMs = -Infinity;
-  /** The settlement that is being written. */
-  #settling: Promise<void> | undefined;
-  /** Those who wait for the next settlement. */
-  readonly #waiting: PromiseWithResolvers<void>[] = [];
   #isOpen = false;
   /** Whether it is being read where the consumer is, which may take long. */
   #isOpening = false;
@@ -70,8 +64,6 @@ export class LaneDispatcher {
   #isRenewing = false;
   /** When the lanes may be read again, by the monotonic clock. */
   #renewAtMs = -Infinity;
-  /** Whether a settlement has failed that may be stored all the same, and that an operator may have changed since. */
-  #isUnsure = false;
   #isStopping = false;
   #rounds: Promise<void> | undefined;
 
@@ -86,8 +78,8 @@ export class LaneDispatcher {
       onPage: (page) => this.#took(page),
       onChange: () => needs.sleeper.interrupt(),
     });
-    this.#storedPosition = needs.feed.start;
-    this.#ahead = new ReadAhead(this.#storedPosition);
+    this.#settlements = new LaneSettlements(needs, this.#lanes, needs.feed.start);
+    this.#ahead = new ReadAhead(needs.feed.start);
   }
 
   /** Whether it is known which lanes are parked. */
@@ -153,19 +145,16 @@ export class LaneDispatcher {
       // oxlint-disable-next-line no-await-in-loop -- it waits until the consumer is open and deliveries have ended
       await sleeper.sleep(Math.min(leftMs, LOOK_MS));
     }
-    await this.#settling;
+    await this.#settlements.finished();
     this.#ahead.advance();
     if (this.#hasUnsettled) await this.#settle();
-    for (const { reject } of this.#waiting.splice(0))
-      reject(new SvcError('SVC_SHARD_UNAVAILABLE', STOPPED));
+    this.#settlements.reject(new SvcError('SVC_SHARD_UNAVAILABLE', STOPPED));
     return this.#running;
   }
 
   /** Resolves when what `orders` have just changed is on disk. Rejects with SvcError if it cannot be written. */
   settled(): Promise<void> {
-    const waiting = Promise.withResolvers<void>();
-    this.#waiting.push(waiting);
-    return waiting.promise;
+    return this.#settlements.next();
   }
 
   /**
@@ -184,11 +173,11 @@ export class LaneDispatcher {
     this.#isToRenew = false;
     try {
       await this.orders.renew();
-      this.#isUnsure = false;
+      this.#settlements.confirmed();
     } catch (error) {
       this.#isToRenew = true;
       this.#renewAtMs = clock.monotonicMs() + LOOK_MS;
-      if (this.#isUnsure) for (const { reject } of this.#waiting.splice(0)) reject(error);
+      if (this.#settlements.isUnsure) this.#settlements.reject(error);
       onFailure(error);
     }
     this.#isRenewing = false;
@@ -211,7 +200,7 @@ export class LaneDispatcher {
 
   /** Reads where the consumer is, and stores the beginning of a new one. Never rejects. */
   async #open(): Promise<void> {
-    const { consumer, feed, reader, writer, clock, settings, onFailure } = this.#needs;
+    const { consumer, feed, reader, onFailure } = this.#needs;
     this.#isOpening = true;
     this.#isToRenew = false;
     try {
@@ -220,15 +209,14 @@ export class LaneDispatcher {
       if (position === undefined) {
         position = consumer.start === 'now' ? feed.end() : feed.start;
         // Before the first event is read, so that `now` is the same moment after every crash.
-        await writer.settleConsumer(consumer, { position, lanes: [], rejoined: [] });
-        this.#settleAtMs = clock.monotonicMs() + settings.settleMs;
+        await this.#settlements.begin(position);
       } else {
         const lanes = await storedLanes(reader, consumer.id);
         if (this.#isStopping) return;
         this.#restore(lanes);
       }
       this.#cursor.begin(position);
-      this.#storedPosition = position;
+      this.#settlements.isAt(position);
       this.#ahead = new ReadAhead(position);
       this.#isOpen = true;
     } catch (error) {
@@ -257,7 +245,7 @@ export class LaneDispatcher {
     this.#startAll();
     this.#ahead.advance();
     if (this.#mayRenew && monotonicMs >= this.#renewAtMs) void this.#renewLanes();
-    if (this.#maySettle && monotonicMs >= this.#settleAtMs) void this.#settle();
+    if (this.#maySettle && monotonicMs >= this.#settlements.nextMs) void this.#settle();
     return this.#restMs(monotonicMs);
   }
 
@@ -265,7 +253,7 @@ export class LaneDispatcher {
     if (this.#canRead(monotonicMs)) return 0;
     let untilMs = monotonicMs + LOOK_MS;
     if (this.#mayRenew) untilMs = Math.min(untilMs, this.#renewAtMs);
-    if (this.#maySettle) untilMs = Math.min(untilMs, this.#settleAtMs);
+    if (this.#maySettle) untilMs = Math.min(untilMs, this.#settlements.nextMs);
     if (this.#mayStart) untilMs = Math.min(untilMs, this.#lanes.nextWakeMs);
     const { readAtMs } = this.#cursor;
     if (readAtMs > monotonicMs) untilMs = Math.min(untilMs, readAtMs);
@@ -353,47 +341,23 @@ export class LaneDispatcher {
   }
 
   get #hasUnsettled(): boolean {
-    return this.#lanes.hasChanged || this.#ahead.position !== this.#storedPosition;
+    return this.#settlements.areDue(this.#ahead.position);
   }
 
   /** A renewal waits for a settlement: lanes that are parked here may be about to be stored. */
   get #mayRenew(): boolean {
-    return this.#isToRenew && !this.#isRenewing && this.#settling === undefined;
+    return this.#isToRenew && !this.#isRenewing && !this.#settlements.isWriting;
   }
 
   get #maySettle(): boolean {
-    const isFree = this.#settling === undefined && !this.#isRenewing && !this.#isUnsure;
-    return isFree && this.#hasUnsettled;
+    const { isWriting, isUnsure } = this.#settlements;
+    return !isWriting && !isUnsure && !this.#isRenewing && this.#hasUnsettled;
   }
 
-  /** Writes the position and the changed lanes. Never rejects. */
-  #settle(): Promise<void> {
-    const { consumer, writer, clock, settings, sleeper, onFailure } = this.#needs;
-    const { position } = this.#ahead;
-    const changed = this.#lanes.takeChanged();
-    const rows = [...changed.values()].map((lane) => ({ entity: lane.entity, row: lane.row() }));
-    const lanes = rows.flatMap(({ row }) => row ?? []);
-    const rejoined = rows.flatMap(({ entity, row }) => (row === undefined ? [entity] : []));
-    this.#settleAtMs = clock.monotonicMs() + settings.settleMs;
-    const waiting = this.#waiting.splice(0);
-    this.#settling = writer.settleConsumer(consumer, { position, lanes, rejoined }).then(
-      () => {
-        this.#storedPosition = position;
-        this.#lanes.written(changed);
-        this.#settling = undefined;
-        for (const { resolve } of waiting) resolve();
-        sleeper.interrupt();
-      },
-      (error: unknown) => {
-        for (const { reject } of waiting) reject(error);
-        this.#lanes.restoreChanged(changed);
-        this.#isUnsure = true;
-        this.#isToRenew = true;
-        this.#settleAtMs = clock.monotonicMs() + LOOK_MS;
-        this.#settling = undefined;
-        onFailure(error);
-      },
-    );
-    return this.#settling;
+  /** Never rejects. */
+  async #settle(): Promise<void> {
+    await this.#settlements.write(this.#ahead.position);
+    if (this.#settlements.isUnsure) this.#isToRenew = true;
+    this.#needs.sleeper.interrupt();
   }
 }
