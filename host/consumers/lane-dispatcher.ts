@@ -61,7 +61,8 @@ export class LaneDispatcher {
   #isOpening = false;
   /** Whether operators may have changed stored lanes since they were read. */
   #isToRenew = false;
-  #isRenewing = false;
+  /** The lanes are being read. */
+  #renewing: Promise<void> | undefined;
   /** When the lanes may be read again, by the monotonic clock. */
   #renewAtMs = -Infinity;
   #isStopping = false;
@@ -128,8 +129,8 @@ export class LaneDispatcher {
   }
 
   /**
-   * Delivers no further event, waits for those in flight, at most `graceMs`, and stores what is settled. Returns the
-   * number of lanes that still run; their events are delivered again after the next start.
+   * Delivers no further event, waits for those in flight, at most `graceMs`, and stores what is settled, unless the lanes cannot be read
+   * after a settlement that has failed. Returns the number of lanes that still run; their events are delivered again after the next start.
    */
   async stop(graceMs: number): Promise<number> {
     const { clock, sleeper } = this.#needs;
@@ -146,8 +147,11 @@ export class LaneDispatcher {
       await sleeper.sleep(Math.min(leftMs, LOOK_MS));
     }
     await this.#settlements.finished();
+    await this.#renewing;
+    if (this.#settlements.isUnsure) await this.#renewLanes();
     this.#ahead.advance();
-    if (this.#hasUnsettled) await this.#settle();
+    // Otherwise the events are delivered again after the next start.
+    if (this.#hasUnsettled && !this.#settlements.isUnsure) await this.#settle();
     this.#settlements.reject(new SvcError('SVC_SHARD_UNAVAILABLE', STOPPED));
     return this.#running;
   }
@@ -169,18 +173,16 @@ export class LaneDispatcher {
   /** Never rejects. */
   async #renewLanes(): Promise<void> {
     const { clock, sleeper, onFailure } = this.#needs;
-    this.#isRenewing = true;
     this.#isToRenew = false;
     try {
-      await this.orders.renew();
-      this.#settlements.confirmed();
+      await this.#settlements.confirm(() => this.orders.renew());
     } catch (error) {
       this.#isToRenew = true;
       this.#renewAtMs = clock.monotonicMs() + LOOK_MS;
       if (this.#settlements.isUnsure) this.#settlements.reject(error);
       onFailure(error);
     }
-    this.#isRenewing = false;
+    this.#renewing = undefined;
     sleeper.interrupt();
   }
 
@@ -244,7 +246,7 @@ export class LaneDispatcher {
     if (this.#canRead(monotonicMs)) this.#read();
     this.#startAll();
     this.#ahead.advance();
-    if (this.#mayRenew && monotonicMs >= this.#renewAtMs) void this.#renewLanes();
+    if (this.#mayRenew && monotonicMs >= this.#renewAtMs) this.#renewing = this.#renewLanes();
     if (this.#maySettle && monotonicMs >= this.#settlements.nextMs) void this.#settle();
     return this.#restMs(monotonicMs);
   }
@@ -346,12 +348,12 @@ export class LaneDispatcher {
 
   /** A renewal waits for a settlement: lanes that are parked here may be about to be stored. */
   get #mayRenew(): boolean {
-    return this.#isToRenew && !this.#isRenewing && !this.#settlements.isWriting;
+    return this.#isToRenew && this.#renewing === undefined && !this.#settlements.isWriting;
   }
 
   get #maySettle(): boolean {
     const { isWriting, isUnsure } = this.#settlements;
-    return !isWriting && !isUnsure && !this.#isRenewing && this.#hasUnsettled;
+    return !isWriting && !isUnsure && this.#renewing === undefined && this.#hasUnsettled;
   }
 
   /** Never rejects. */

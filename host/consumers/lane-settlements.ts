@@ -67,8 +67,11 @@ export class LaneSettlements {
     this.#stored = position;
   }
 
-  /** Notes that the stored lanes were read after all settlements. */
-  confirmed(): void {
+  /** Lets `read` read the stored lanes, after all settlements. Rejects as `read` and the writer do. */
+  async confirm(read: () => Promise<void>): Promise<void> {
+    const { consumer, writer } = this.#needs;
+    if (this.#isUnsure) await writer.concluded?.(consumer.id);
+    await read();
     this.#isUnsure = false;
   }
 

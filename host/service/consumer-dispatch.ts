@@ -217,7 +217,13 @@ export class ConsumerDispatch {
       case 'log':
         return this.#options.log(message.entry);
       case 'settle':
-        return this.#settle(worker, message);
+        return this.#answerWith(worker, message.number, (journal) =>
+          journal.settleConsumer(message.consumer, message.settlement),
+        );
+      case 'conclude':
+        return this.#answerWith(worker, message.number, (journal) =>
+          journal.concluded?.(message.consumer),
+        );
       case 'carried-out':
         return this.#answered(message);
     }
@@ -230,14 +236,18 @@ export class ConsumerDispatch {
     else order?.resolve(isDone);
   }
 
-  #settle(worker: Worker, { number, consumer, settlement }: Message<'settle'>): void {
+  /** Lets the journal do something, and reports to the thread when it is done. */
+  #answerWith(
+    worker: Worker,
+    number: number,
+    work: (journal: ConsumerWriter) => Promise<void> | undefined,
+  ): void {
     const answer = (failure?: SvcError): void => {
       const { code, message } = failure ?? {};
       const sent = code === undefined ? undefined : { code, message: message! };
       post(worker, { kind: 'settled', number, failure: sent });
     };
-    const settled: Promise<void> = this.#journal!
-      .settleConsumer(consumer, settlement)
+    const settled: Promise<void> = Promise.resolve(work(this.#journal!))
       .then(
         () => answer(),
         (error: unknown) => answer(asSvcError(error)),

@@ -43,7 +43,7 @@ export type ConsumerOrder =
 export type ToConsumerThread =
   /** A shard serves, and handles events that arrive at the other end of `port`, which replaces an earlier one. */
   | { readonly kind: 'shard'; readonly index: number; readonly port: MessagePort }
-  /** The settlement with this number is on disk, or has failed. */
+  /** What was asked for with this number is on disk, is concluded, or has failed. */
   | {
       readonly kind: 'settled';
       readonly number: number;
@@ -64,6 +64,8 @@ export type FromConsumerThread =
       readonly consumer: Pick<StoredConsumer, 'id' | 'start'>;
       readonly settlement: ConsumerSettlement;
     }
+  /** Asks the main thread when no settlement of a consumer that has failed can be stored any more. */
+  | { readonly kind: 'conclude'; readonly number: number; readonly consumer: string }
   /** Whether the order with this number has met what it is about, and is on disk; undefined: it has failed. */
   | {
       readonly kind: 'carried-out';

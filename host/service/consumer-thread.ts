@@ -36,15 +36,19 @@ type Settled = Extract<ToConsumerThread, { readonly kind: 'settled' }>;
 const settling = new Map<number, (answer: Settled) => void>();
 let lastSettlement = 0;
 
+async function ask(message: (number: number) => FromConsumerThread): Promise<void> {
+  const number = ++lastSettlement;
+  const { failure } = await new Promise<Settled>((resolve) => {
+    settling.set(number, resolve);
+    send(message(number));
+  });
+  if (failure !== undefined) throw new SvcError(failure.code, failure.message);
+}
+
 const writer: ConsumerWriter = {
-  async settleConsumer(consumer, settlement) {
-    const number = ++lastSettlement;
-    const { failure } = await new Promise<Settled>((resolve) => {
-      settling.set(number, resolve);
-      send({ kind: 'settle', number, consumer, settlement });
-    });
-    if (failure !== undefined) throw new SvcError(failure.code, failure.message);
-  },
+  settleConsumer: (consumer, settlement) =>
+    ask((number) => ({ kind: 'settle', number, consumer, settlement })),
+  concluded: (consumer) => ask((number) => ({ kind: 'conclude', number, consumer })),
 };
 
 const served = new ServedConsumers({

@@ -70,4 +70,9 @@ export interface ConsumerWriter {
     consumer: Pick<StoredConsumer, 'id' | 'start'>,
     settlement: ConsumerSettlement,
   ): Promise<void>;
+  /**
+   * Resolves once no settlement of the consumer that has failed can be stored any more, so that what is read then stays. Rejects as
+   * `settleConsumer` does. Absent: none ever can.
+   */
+  concluded?(consumer: string): Promise<void>;
 }

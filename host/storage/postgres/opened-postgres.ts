@@ -309,6 +309,10 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     return this.#consumers.settleConsumer(consumer, settlement);
   }
 
+  concluded(consumer: string): Promise<void> {
+    return this.#consumers.concluded(consumer);
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

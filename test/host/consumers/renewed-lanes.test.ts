@@ -128,3 +128,45 @@ test.each(['retry', 'skip'] as const)(
     expect(consumer.violations).toEqual([]);
   },
 );
+
+test('a settlement that is stored late is waited for, so that a change of an operator after it stays', async () => {
+  const { consumer, broken } = await parkedConsumer('a');
+  broken.add('b');
+  consumer.append('b');
+  consumer.append('b');
+  consumer.isLate = true;
+  await consumer.time.advance(1_000);
+  expect(consumer.dispatcher.parked).toBe(2);
+  consumer.isLate = false;
+  const { writes } = consumer;
+  await consumer.time.advance(5_000);
+  // Nothing is stored as long as it is not known what is.
+  expect(consumer.writes).toBe(writes);
+  consumer.commit();
+  broken.clear();
+  change(consumer, 'b', 'skip');
+  consumer.dispatcher.renew();
+  await consumer.time.advance(5_000);
+  expect(consumer.skipped).toEqual(['b 1']);
+  expect(consumer.unsettled('b')).toEqual([]);
+  expect(consumer.lanes.map(({ entity }) => entity.id)).toEqual(['a']);
+  expect(consumer.violations).toEqual([]);
+});
+
+test('a stop after a settlement that has failed keeps what an operator has changed', async () => {
+  const { consumer, broken, journal } = await parkedConsumer('a');
+  broken.add('b');
+  consumer.append('b');
+  consumer.append('b');
+  // Its row is stored, and the answer is lost.
+  journal.fails = () => consumer.lanes.length === 2;
+  await consumer.time.advance(2_000);
+  change(consumer, 'b', 'skip');
+  journal.fails = () => false;
+  const stopped = consumer.dispatcher.stop(1_000);
+  await consumer.time.advance(3_000);
+  expect(await stopped).toBe(0);
+  expect(consumer.lanes.find(({ entity }) => entity.id === 'b')).toMatchObject({ seq: 2 });
+  expect(consumer.skipped).toEqual(['b 1']);
+  expect(consumer.violations).toEqual([]);
+});

@@ -63,6 +63,10 @@ export class SimulatedConsumer {
   sources: readonly string[] = [COMPONENT];
   /** Whether the event loop is blocked, so that an interruption ends no sleep. */
   isBlocked = false;
+  /** Whether settlements fail and are stored later, when `commit` is called. */
+  isLate = false;
+  readonly #late: ConsumerSettlement[] = [];
+  #committed = Promise.withResolvers<void>();
   /** Settlements that were stored. */
   writes = 0;
   /** All records of an entity, by its id. */
@@ -108,6 +112,14 @@ export class SimulatedConsumer {
     this.journal.append({ component, id }, [record], (failure) => {
       if (failure !== undefined) this.violations.push(failure.message);
     });
+  }
+
+  /** Stores the settlements that are late. */
+  commit(): void {
+    for (const settlement of this.#late.splice(0))
+      this.journal.consumers.settle(CONSUMER, settlement);
+    this.#committed.resolve();
+    this.#committed = Promise.withResolvers();
   }
 
   /** Ends the process and starts it again. Only what was stored is left. */
@@ -158,7 +170,12 @@ export class SimulatedConsumer {
         consumer: (id) => this.#read(isOver, () => this.journal.consumers.consumer(id)),
         lanes: (...page) => this.#read(isOver, () => this.journal.consumers.lanes(...page)),
       },
-      writer: { settleConsumer: (_, settlement) => this.#store(life, settlement) },
+      writer: {
+        settleConsumer: (_, settlement) => this.#store(life, settlement),
+        concluded: async () => {
+          if (this.#late.length > 0) await this.#committed.promise;
+        },
+      },
       clock: this.time,
       random: { next64: () => BigInt(random(2 ** 31)) },
       sleeper: {
@@ -230,6 +247,10 @@ export class SimulatedConsumer {
       this.violations.push(`a settlement was written ${sinceMs} ms after the one before`);
     life.lastWriteMs = this.time.monotonicMs();
     await this.#access(() => life.isOver);
+    if (this.isLate) {
+      this.#late.push(settlement);
+      throw new Error('The connection was lost.');
+    }
     await this.journal.settleConsumer(CONSUMER, settlement);
     this.writes++;
     this.#checkStored();

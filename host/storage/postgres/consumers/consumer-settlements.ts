@@ -5,6 +5,7 @@
 //   rows of all numbers that a settlement concerns are locked before its COMMIT is sent. So a COMMIT that is late, because its
 //   connection was lost, keeps the next settlement waiting, and never comes after it.
 // - A settlement whose outcome is not known fails. Whoever settles again stores what follows from what it has handled meanwhile.
+// - What is read after `concluded` is what a settlement that has failed has left: its COMMIT has come, or never has an effect.
 import { setTimeout } from 'node:timers/promises';
 import { SvcError } from '@svc/kit/svc-error';
 import type {
@@ -44,9 +45,12 @@ const ROLLBACK = { text: 'ROLLBACK' };
 type Consumer = Pick<StoredConsumer, 'id' | 'start'>;
 type Step = readonly [statement: Statement, values: readonly Parameter[]];
 
-/** Statements of a transaction, and the slices that they are about. */
+/** Row of a position: the slice, the number of its last record, and the checksum. */
+type OffsetRow = readonly [slice: number, off: number, crc: number];
+
+/** Statements of a transaction, and the offsets that they write. */
 interface Steps {
-  readonly slices: readonly number[];
+  readonly offsets: readonly OffsetRow[];
   readonly steps: readonly Step[];
 }
 
@@ -55,6 +59,8 @@ export class ConsumerSettlements implements ConsumerWriter {
   readonly #fence: NodeFence;
   /** The position of each consumer that is known to be stored. */
   readonly #stored = new Map<string, SliceOffsets>();
+  /** The offsets of the settlement of each consumer that may be stored later, because it has failed. */
+  readonly #late = new Map<string, readonly OffsetRow[]>();
   readonly #settlements = new WorkQueue();
 
   /** `session`: a connection that nobody else uses. `fence`: keeps a node from settling whose slices were taken. */
@@ -77,14 +83,17 @@ export class ConsumerSettlements implements ConsumerWriter {
         await this.#fence(session);
         const values = [id, start, consumerChecksum(id, start)];
         const isNew = (await session.query(BEGIN_CONSUMER, values)).length > 0;
-        if (isNew && offsets.length > 0)
-          await session.query(PUT_OFFSETS, [id, ...columnsOf(offsets, 3)]);
+        if (isNew && offsets.length > 0) await putOffsets(session, id, offsets);
       }),
     );
   }
 
   settleConsumer(consumer: Consumer, settlement: ConsumerSettlement): Promise<void> {
     return this.#settlements.add(() => this.#settle(consumer, settlement));
+  }
+
+  concluded(consumer: string): Promise<void> {
+    return this.#settlements.add(() => this.#conclude(consumer));
   }
 
   /** Stores what was asked for, and closes the connection. */
@@ -97,21 +106,33 @@ export class ConsumerSettlements implements ConsumerWriter {
     const position = parsed(settlement.position);
     checkTexts(consumer, settlement);
     const stored = this.#stored.get(consumer.id);
-    const { slices, steps } = stepsOf(consumer, settlement, position, stored);
+    const { offsets, steps } = stepsOf(consumer, settlement, position, stored);
+    const slices = offsets.map(([slice]) => slice);
     this.#stored.delete(consumer.id);
+    this.#late.set(consumer.id, offsets);
     await this.#store(async (session) => {
       await this.#fence(session, slices);
       // oxlint-disable-next-line no-await-in-loop -- a statement follows the other
       for (const [statement, values] of steps) await session.query(statement, values);
     });
     this.#stored.set(consumer.id, position);
+    this.#late.delete(consumer.id);
   }
 
-  async #store(work: (session: DatabaseSession) => Promise<void>): Promise<void> {
+  /** Waits for the transaction that has locked the rows of the offsets, by writing them without storing them. */
+  async #conclude(consumer: string): Promise<void> {
+    const offsets = this.#late.get(consumer) ?? [];
+    if (offsets.length > 0)
+      await this.#store((session) => putOffsets(session, consumer, offsets), ROLLBACK);
+    this.#late.delete(consumer);
+  }
+
+  /** `end`: the statement that ends the transaction. */
+  async #store(work: (session: DatabaseSession) => Promise<unknown>, end = COMMIT): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const session = await this.#session.session();
       try {
-        await transact(session, work);
+        await transact(session, work, end);
         return;
       } catch (error) {
         const isRetryable = error instanceof DatabaseFailure && error.isRetryable;
@@ -126,12 +147,13 @@ export class ConsumerSettlements implements ConsumerWriter {
 
 async function transact(
   session: DatabaseSession,
-  work: (session: DatabaseSession) => Promise<void>,
+  work: (session: DatabaseSession) => Promise<unknown>,
+  end: Statement,
 ): Promise<void> {
   await session.query(BEGIN);
   await session.query(LIMIT_WAITS);
   await work(session);
-  await session.query(COMMIT);
+  await session.query(end);
 }
 
 /** Ends a transaction that has failed. Returns whether the connection can be used again. */
@@ -142,6 +164,14 @@ async function isRolledBack(session: DatabaseSession): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+function putOffsets(
+  session: DatabaseSession,
+  consumer: string,
+  offsets: readonly OffsetRow[],
+): Promise<unknown> {
+  return session.query(PUT_OFFSETS, [consumer, ...columnsOf(offsets, 3)]);
 }
 
 /** Returns the statements of a settlement. `stored`: the position that is stored; undefined: any. */
@@ -164,7 +194,7 @@ function stepsOf(
     ...(removed.length === 0 ? [] : [[REMOVE_LANES, [id, ...columnsOf(removed, 3)]] as const]),
     ...(put.length === 0 ? [] : [[PUT_LANES, [id, ...columnsOf(put, 9)]] as const]),
   ];
-  return { slices: offsets.map(([slice]) => slice), steps };
+  return { offsets, steps };
 }
 
 /**
@@ -176,7 +206,7 @@ function offsetRows(
   { offs }: SliceOffsets,
   stored: SliceOffsets | undefined,
   also: readonly number[] = [],
-): readonly (readonly [slice: number, off: number, crc: number])[] {
+): readonly OffsetRow[] {
   const slices = new Set(also);
   for (let slice = 0; slice < SLICE_COUNT; slice++)
     if (offs[slice] !== (stored?.offs[slice] ?? 0)) slices.add(slice);

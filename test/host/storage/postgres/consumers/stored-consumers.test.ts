@@ -205,6 +205,38 @@ describe('a settlement', () => {
     expect(await reader.lanes('ledger', 10)).toEqual([]);
   });
 
+  test('that is committed after its connection was lost is waited for', async () => {
+    const stored = await StoredSlices.open('18');
+    onTestFinished(() => stored.discard());
+    const session = stored.session();
+    const writer = new ConsumerSettlements(session, async () => {});
+    const reader = new PostgresConsumerReader(stored.session());
+    const position = stored.positions.start;
+    await writer.settleConsumer(LEDGER, { position, lanes: [PARKED], rejoined: [] });
+    // Nothing is to be waited for.
+    await writer.concluded('ledger');
+    await stored.database.sql(`CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER held AFTER UPDATE ON svc.lane DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION public.wait()`);
+    const blocker = await stored.blocker();
+    await blocker.query('SELECT pg_advisory_lock(1)');
+    const late = { ...PARKED, attempts: 3 };
+    const failing = writer
+      .settleConsumer(LEDGER, { position, lanes: [late], rejoined: [] })
+      .catch((error: unknown) => error);
+    await stored.waiting(1);
+    (await session.session()).abort();
+    expect(await failing).toEqual(unavailable);
+    const concluded = writer.concluded('ledger');
+    await stored.waiting(2);
+    expect(await reader.lanes('ledger', 10)).toEqual([PARKED]);
+    await blocker.query('SELECT pg_advisory_unlock_all()');
+    await concluded;
+    expect(await reader.lanes('ledger', 10)).toEqual([late]);
+    await writer.close();
+  });
+
   test('is tried again when the database ends it for the sake of another transaction', async () => {
     const { stored, reader, position } = await parked();
     const { name } = stored.database;
