@@ -1,5 +1,5 @@
 // NodeKeeper keeps this node a member of those that use a journal: it joins, and renews the lease, in the thread that has opened the
-// journal and runs no module. A node whose lease has ended drops everything, and joins again under another number.
+// journal and runs no module. A node whose lease has ended, or whose clock was set, drops everything, and joins again under another number.
 //
 // Invariants
 // - At most one renewal is under way. One that does not come back in time counts for nothing, and its connection is closed.
@@ -8,8 +8,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SvcError } from '@svc/kit/svc-error';
 import { NOBODY } from '../../cluster-nodes.ts';
+import { ClockCheck } from './clock-check.ts';
 import { NodeConnection, type NodeConnectionNeeds } from './node-connection.ts';
-import { LEASE_MS, type NodeLease, RENEWAL_MS } from './node-lease.ts';
+import { LEASE_MS, type LeaseClocks, type NodeLease, RENEWAL_MS } from './node-lease.ts';
 import { takenOver, type NodeMembership, type Renewal } from './node-membership.ts';
 import type { SliceTable } from './slice-table.ts';
 
@@ -21,6 +22,8 @@ export interface NodeKeeperNeeds extends Pick<NodeConnectionNeeds, 'connect' | '
   readonly onRenewed: (renewal: Renewal) => void;
   /** Called when nodes and owners have to be looked at: this node has joined again, or is connected again, maybe to another server. */
   readonly onReturned: () => void;
+  /** The clocks of this machine. Default: the real ones. */
+  readonly clocks?: LeaseClocks;
 }
 
 /** The pause between attempts to join while something keeps this node out that passes by itself, in milliseconds. */
@@ -29,15 +32,19 @@ const JOIN_AGAIN_MS = 200;
 export class NodeKeeper {
   readonly #needs: NodeKeeperNeeds;
   readonly #connection: NodeConnection;
+  readonly #clock: ClockCheck;
   readonly #lost = Promise.withResolvers<SvcError>();
   #timer: NodeJS.Timeout | undefined;
   #renewing: Promise<void> = Promise.resolve();
   #isLeaving = false;
+  /** What keeps this node out and passes by itself, after an attempt to join. */
+  #obstacle: SvcError | undefined;
   /** Why the last attempt to join again has failed. */
   #failure: SvcError | undefined;
 
   constructor(needs: NodeKeeperNeeds) {
     this.#needs = needs;
+    this.#clock = new ClockCheck(needs.shown, needs.clocks);
     this.#connection = new NodeConnection({
       ...needs,
       prepare: () => {
@@ -57,7 +64,7 @@ export class NodeKeeper {
     const { lease, table, shown } = this.#needs;
     if (table.self === NOBODY)
       return (
-        `This instance is no member of the cluster that uses ${shown}, because its lease has ended. It joins again` +
+        `This instance is no member of the cluster that uses ${shown}, because its lease has ended or its clock was set. It joins again` +
         (this.#failure === undefined
           ? '.'
           : `, and the last attempt has failed: ${this.#failure.message}`)
@@ -67,11 +74,11 @@ export class NodeKeeper {
       : `The lease of this instance has ended, because ${shown} cannot be reached.`;
   }
 
-  /** Joins, and renews the lease from then on. Rejects with SVC_DATA_IN_USE, as the comparison of modules and as connecting does. */
+  /** Joins, and renews the lease from then on. Rejects with SVC_CLOCK_DIFFERS and SVC_DATA_IN_USE, as the comparison of modules and as connecting does. */
   async join(): Promise<void> {
     const endMs = performance.now() + 2 * LEASE_MS;
     while (!(await this.#join())) {
-      if (performance.now() > endMs) throw this.#needs.membership.obstacle!;
+      if (performance.now() > endMs) throw this.#obstacle!;
       await delay(JOIN_AGAIN_MS);
     }
     this.#schedule(RENEWAL_MS);
@@ -89,8 +96,14 @@ export class NodeKeeper {
   async #join(): Promise<boolean> {
     const { membership, lease, table } = this.#needs;
     const renewed = lease.renewal();
-    const number = await this.#connection.use((session) => membership.join(session));
-    if (number === undefined) return false;
+    const number = await this.#connection.use(async (session) => {
+      this.#obstacle = await this.#clock.compare(session);
+      return this.#obstacle === undefined ? await membership.join(session) : undefined;
+    });
+    if (number === undefined) {
+      this.#obstacle ??= membership.obstacle;
+      return false;
+    }
     table.join(number);
     renewed();
     return true;
@@ -113,6 +126,11 @@ export class NodeKeeper {
 
   async #renew(): Promise<void> {
     const { membership, lease, table, onRenewed } = this.#needs;
+    if (this.#clock.wasSet) {
+      lease.end();
+      table.join(NOBODY);
+      return;
+    }
     const renewed = lease.renewal();
     try {
       const renewal = await this.#connection.use((session) => membership.renew(session));
@@ -132,7 +150,7 @@ export class NodeKeeper {
     if (this.#isLeaving) return;
     try {
       const hasJoined = await this.#join();
-      this.#failure = hasJoined ? undefined : this.#needs.membership.obstacle;
+      this.#failure = hasJoined ? undefined : this.#obstacle;
       if (!hasJoined) return;
       this.#needs.onReturned();
     } catch (error) {

@@ -22,7 +22,7 @@ export const RENEWAL_MS = 1_000;
 const MACHINE = 0;
 const WALL = 1;
 
-/** The clocks that a lease goes by, in milliseconds. */
+/** The clocks of a machine, in milliseconds. */
 export interface LeaseClocks {
   /** The same in all threads, and never set back. */
   readonly machineMs: () => number;
@@ -30,7 +30,7 @@ export interface LeaseClocks {
   readonly nowMs: () => number;
 }
 
-const CLOCKS: LeaseClocks = { machineMs, nowMs: () => Date.now() };
+export const MACHINE_CLOCKS: LeaseClocks = { machineMs, nowMs: () => Date.now() };
 
 export class NodeLease {
   readonly #ends: Float64Array;
@@ -39,7 +39,7 @@ export class NodeLease {
   /** `shared`: memory of another thread's NodeLease; without it, new memory is allocated, of a lease that has ended. */
   constructor(
     shared = new SharedArrayBuffer(2 * Float64Array.BYTES_PER_ELEMENT),
-    clocks: LeaseClocks = CLOCKS,
+    clocks: LeaseClocks = MACHINE_CLOCKS,
   ) {
     this.#ends = new Float64Array(shared);
     this.#clocks = clocks;

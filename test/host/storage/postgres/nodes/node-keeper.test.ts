@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { NOBODY } from '../../../../../host/storage/cluster-nodes.ts';
 import { connectDatabase } from '../../../../../host/storage/postgres/connect-database.ts';
 import { NodeKeeper } from '../../../../../host/storage/postgres/nodes/node-keeper.ts';
+import { machineMs } from '../../../../../host/system.ts';
 import { NodeLease } from '../../../../../host/storage/postgres/nodes/node-lease.ts';
 import { NodeMembership } from '../../../../../host/storage/postgres/nodes/node-membership.ts';
 import { SliceTable } from '../../../../../host/storage/postgres/nodes/slice-table.ts';
@@ -10,6 +11,8 @@ import { HeldCommits } from '../../../../support/postgres/held-commits.ts';
 import { JournalDatabase, testNode } from '../../../../support/postgres/journal-database.ts';
 import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
 import { TcpFaultProxy } from '../../../../support/tcp-fault-proxy.ts';
+
+const SOON = { timeout: 15_000 };
 
 describe.each(['15', '18'] as const)('PostgreSQL %s: a node', (version) => {
   let journals: JournalDatabase;
@@ -19,6 +22,8 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: a node', (version) => {
   let table: SliceTable;
   let membership: NodeMembership;
   let keeper: NodeKeeper;
+  /** By how much the wall clock of the machine is set, in milliseconds. */
+  let setMs: number;
   /** The number of times that the node has joined again, or was connected again. */
   let returns: number;
 
@@ -45,7 +50,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: a node', (version) => {
   });
 
   function keep({ isExclusive }: { readonly isExclusive: boolean }): void {
-    lease = new NodeLease();
+    setMs = 0;
+    const clocks = { machineMs, nowMs: () => Date.now() + setMs };
+    lease = new NodeLease(undefined, clocks);
     table = new SliceTable();
     membership = new NodeMembership({ ...testNode('kept'), isExclusive }, 'test');
     returns = 0;
@@ -55,6 +62,7 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: a node', (version) => {
       lease,
       table,
       shown: 'test',
+      clocks,
       onRenewed: () => {},
       onReturned: () => returns++,
     });
@@ -90,6 +98,21 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: a node', (version) => {
     expect(table.self).toBe(first.number);
     await expect.poll(async () => (await row())!.endMs > first.endMs).toBe(true);
     expect((await row())!.number).toBe(first.number);
+  });
+
+  test.each([
+    ['ahead', 3_600_000],
+    ['back', -3_600_000],
+  ])('whose clock is set an hour %s owns nothing until it is right', async (_way, byMs) => {
+    await keeper.join();
+    const before = table.self;
+    setMs = byMs;
+    await expect.poll(() => keeper.problem, SOON).toContain('Synchronize both clocks (NTP)');
+    expect(table.self).toBe(NOBODY);
+    expect(lease.isValid).toBe(false);
+    setMs = 0;
+    await expect.poll(() => table.self, SOON).toBeGreaterThan(before);
+    expect(lease.isValid).toBe(true);
   });
 
   test('that renews too late owns nothing, and joins again under another number', async () => {
