@@ -247,6 +247,8 @@ const WEBHOOKS_SETTINGS = `\`svc webhook-service\`, the [webhook service](../how
 | \`svc.webhooks.tls-certificate\` | | none | PEM file with the certificate of the API, and the intermediate ones after it. With \`svc.webhooks.tls-key\` the API is served with TLS |
 | \`svc.webhooks.tls-key\` | | none | PEM file with the key of that certificate |
 | \`svc.webhooks.master-key-file\` | | made in \`svc.data\`, for development | file with the master key: 32 bytes in hex or base64url. A deployed service needs it |
+| \`svc.database.url-file\` | | none | file with the URL of [a PostgreSQL database](../how-to/running-the-webhook-service.md#keep-everything-in-a-database) that holds everything, instead of \`svc.data\` |
+| \`svc.database.url-variable\` | | none | name of an environment variable with that URL, instead of a file |
 | \`svc.webhooks.receiver-authorities\` | | none | PEM file with certificates of authorities that receivers may have beside those that everybody trusts |
 | \`svc.webhooks.tenants-claim\` | | \`tenants\` | claim with the id of the caller's tenant, or the list of them |
 | \`svc.webhooks.admin-role\` | | \`tenant-admin\` | role of those who administer their tenants' webhooks |

@@ -16,6 +16,7 @@ import { type AdmittedReceivers, ReceiverAddresses } from './sending/receiver-ad
 import { Sender, type AttemptResult } from './sending/sender.ts';
 import type { SenderLimits } from './sending/sender-limits.ts';
 import { openStorage } from './storage/open-storage.ts';
+import { sharedWarnings } from './storage/shared-warnings.ts';
 import type { StorageChoice, WebhookStorage } from './storage/webhook-storage.ts';
 import { checkMasterKey } from './subscriptions/master-key.ts';
 import { SubscriptionFlows } from './subscriptions/subscription-flows.ts';
@@ -63,8 +64,9 @@ export interface WebhookService {
 }
 
 /** Rejects as `createService` does, and with SVC_MASTER_KEY_WRONG. */
-export async function startWebhooks(parts: WebhookServiceParts): Promise<WebhookService> {
-  const storage = await openStorage(parts.stored);
+export async function startWebhooks(given: WebhookServiceParts): Promise<WebhookService> {
+  const parts = { ...given, log: sharedWarnings(given.log, SYSTEM_CLOCK) };
+  const storage = await openStorage(parts.stored, parts.log);
   try {
     await checkMasterKey(storage.keyCheck, parts.masterKey);
     return await startOn(storage, parts);

@@ -87,7 +87,7 @@ it for development only.`,
       },
       postgres: {
         type: 'boolean',
-        help: 'run a PostgreSQL server with databases for modules, from now on',
+        help: 'run a PostgreSQL server for modules and webhooks, from now on',
       },
       people: {
         type: 'string',

@@ -7,6 +7,7 @@ import { CONTROL_PLANE_NODE_OPTIONS } from '../commands/control-plane.ts';
 import { certificatesOf, type MachineLayout } from './machine-layout.ts';
 import type { MachinePorts } from './machine-ports.ts';
 import type { SupervisedProgram } from './supervision.ts';
+import { webhookDatabase } from './webhook-database.ts';
 
 export interface MachineProgram extends SupervisedProgram {
   readonly command: readonly string[];
@@ -15,6 +16,8 @@ export interface MachineProgram extends SupervisedProgram {
   readonly env: NodeJS.ProcessEnv;
   /** The line with which the program says that it serves. */
   readonly readyLine: RegExp;
+  /** Makes what the program needs before each of its processes is started. It rejects with the reason why that cannot be started. */
+  readonly prepare?: () => Promise<void>;
   /** Asks it to end. Default: SIGTERM. */
   readonly stopSignal?: 'SIGINT';
   /** Sockets that each of its processes is given. */
@@ -136,7 +139,9 @@ function registry(options: ProgramsOptions, { api }: Addresses): MachineProgram 
 
 /** Receivers on this machine are admitted: programs of its developer, and services that are exposed at the gateway. */
 function webhooks(options: ProgramsOptions, { baseDomain, issuer }: Addresses): MachineProgram {
-  const { hostnamesAuthority } = certificatesOf(options.layout);
+  const { layout, postgres } = options;
+  const { hostnamesAuthority } = certificatesOf(layout);
+  const database = postgres === undefined ? undefined : webhookDatabase(layout);
   const settings = {
     'svc.auth.issuer': issuer,
     'svc.auth.client-id': CLIENT_ID,
@@ -144,10 +149,14 @@ function webhooks(options: ProgramsOptions, { baseDomain, issuer }: Addresses): 
     'svc.webhooks.admitted-networks': '127.0.0.0/8,::1/128',
     'svc.webhooks.receiver-authorities': hostnamesAuthority,
     'svc.webhooks.port': String(options.ports.webhooks),
-    'svc.data': options.layout.webhooks,
+    'svc.data': layout.webhooks,
+    ...(database === undefined ? {} : { 'svc.database.url-file': database.urlFile }),
   };
-  const made = programOf(options, 'webhook-service', settings, [], '@svc/webhooks/main');
-  // The control plane makes the authority at the first start.
+  const made = {
+    ...programOf(options, 'webhook-service', settings, [], '@svc/webhooks/main'),
+    ...(database === undefined ? {} : { prepare: () => database.make(), after: postgres!.name }),
+  };
+  // The control plane makes the authority at the first start, and starts after the server.
   return existsSync(hostnamesAuthority) && !options.isNewAuthority
     ? made
     : { ...made, after: 'control-plane' };

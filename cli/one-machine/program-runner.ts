@@ -73,7 +73,7 @@ export class ProgramRunner {
     for (const effect of effects)
       switch (effect.kind) {
         case 'start':
-          this.#start(this.#programs.get(effect.name)!);
+          this.#prepare(this.#programs.get(effect.name)!);
           break;
         case 'signal':
           this.#signal(effect.name, effect.signal);
@@ -94,6 +94,28 @@ export class ProgramRunner {
           effect satisfies never;
       }
     this.#schedule();
+  }
+
+  #prepare(program: MachineProgram): void {
+    const { prepare } = program;
+    if (prepare === undefined) this.#start(program);
+    else
+      void prepare().then(
+        () => this.#prepared(program),
+        ({ message }: Error) => this.#prepared(program, message),
+      );
+  }
+
+  /** A stop may have begun meanwhile: then the program is not started. */
+  #prepared(program: MachineProgram, failure?: string): void {
+    const { name } = program;
+    if (failure === undefined && !this.#isStopping) return this.#start(program);
+    if (failure !== undefined) {
+      this.#lines.set(name, [failure]);
+      this.#callbacks.onLine(name, failure);
+      if (!this.#isStopping) this.#callbacks.onRestart(name, 'it could not be prepared');
+    }
+    this.#perform(this.#supervision.ended(name, performance.now()));
   }
 
   #start(program: MachineProgram): void {

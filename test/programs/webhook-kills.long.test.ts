@@ -1,15 +1,17 @@
 // `svc webhook-service` as a process that is killed again and again while it takes reports and delivers them to receivers that answer,
-// fail at first, fail always, or stall: what it answered is delivered, and every request that a receiver got is in the log. SVC_TEST_KILLS
-// sets how often, and SVC_TEST_SEED when.
+// fail at first, fail always, or stall: what it answered is delivered, and every request that a receiver got is in the log. It stores all in a
+// folder, or in a database, where each start waits for the leases of the process before. SVC_TEST_KILLS sets how often, and SVC_TEST_SEED when.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LogEntry, WebhooksClient } from '@svc/client';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
 import { KilledWebhooks } from '../support/killed-webhooks.ts';
+import { PostgresServer } from '../support/postgres/postgres-server.ts';
 import { Random } from '../support/random.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { WebhookLoad } from '../support/webhook-load.ts';
 import { complaintsAbout, unloggedPosts } from '../support/webhook-promises.ts';
+import { STORAGES } from '../webhooks/storage/storage-under-test.ts';
 import { MANNERS, watchedReceiver, type WatchedReceiver } from '../support/webhook-receivers.ts';
 
 const { SVC_TEST_KILLS: kills = '12', SVC_TEST_SEED: seed = '1' } = process.env;
@@ -23,13 +25,15 @@ const STALLED = 3;
 /** Time in which retries and interruptions show after the last kill. */
 const SETTLED_S = 100;
 const MS_PER_KILL = 5_000;
+/** A kill of a service on a database takes a lease longer. */
+const MS_PER_LEASE = 8_000;
 /** Tags of the datasets, and so where their events go besides the receivers of all events. */
 const TAGS = [[], [], ['flaky'], ['flaky'], ['failing']];
 
 let provider: IdentityProvider;
 
 beforeAll(async () => {
-  provider = await IdentityProvider.start();
+  [provider] = await Promise.all([IdentityProvider.start(), PostgresServer.shared('18')]);
 });
 afterAll(() => provider.stop());
 
@@ -73,12 +77,16 @@ async function wholeLog(client: WebhooksClient): Promise<LogEntry[]> {
   return all;
 }
 
-test(
-  'a service that is killed under load delivers what it answered, and logs every request',
-  async () => {
+test.each(STORAGES)(
+  'a service on %s that is killed under load delivers what it answered, and logs every request',
+  async (_name, make) => {
     const random = new Random(Number(seed));
     const cwd = temporaryFolder();
-    const env = { NODE_COMPILE_CACHE: temporaryFolderOfFile() };
+    const { database } = await make();
+    const env = {
+      NODE_COMPILE_CACHE: temporaryFolderOfFile(),
+      ...(database !== undefined && { SVC_DATABASE_URL_FILE: database.urlFile }),
+    };
     const token = await provider.issue({
       subject: 'ann',
       roles: ['tenant-admin', 'platform'],
@@ -129,7 +137,7 @@ test(
     };
     await expect.poll(missing, { timeout: SETTLED_S * 1_000, interval: 1_000 }).toEqual([]);
     expect(complaintsAbout({ answered, entries, posts })).toEqual([]);
-    expect(service.stderr).not.toContain('"error"');
+    expect(service.stderr).not.toContain('"level":"error"');
     const interrupted = entries
       .flatMap(({ attempts }) => attempts)
       .filter(({ error }) => error === 'interrupted').length;
@@ -142,5 +150,5 @@ test(
     expect(answered.length).toBeGreaterThan(Number(kills));
     expect(load.cutOff + interrupted).toBeGreaterThan(Number(kills));
   },
-  MS_PER_KILL * Number(kills) + SETTLED_S * 1_000,
+  (MS_PER_KILL + MS_PER_LEASE) * Number(kills) + SETTLED_S * 1_000,
 );

@@ -1,5 +1,5 @@
 // docs/how-to/using-webhooks.md as a new user follows it: svc up --webhooks, and deliveries through the gateway.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { snippetsOf } from '../support/doc-snippets.ts';
@@ -54,3 +54,31 @@ test('a stranger gets a verified delivery with the commands of the page', async 
     readFileSync(join(machine.folder, 'webhook-service', 'development-master-key')),
   ).not.toHaveLength(0);
 }, 90_000);
+
+test('with a PostgreSQL server, the webhook service has everything in a database of its own, and keeps it', async () => {
+  const machine = await OneMachine.make();
+  const [port] = await freePorts(1);
+  const words = ['--webhooks', '--webhooks-port', String(port)];
+  await machine.upInBackground(...words, '--postgres');
+  const create = 'webhooks create https://hooks.example.com/svc --tenant local';
+  expect(await machine.svc(create)).toContain('hooks.example.com');
+  const folder = join(machine.folder, 'webhook-service');
+  expect(readdirSync(folder).toSorted()).toEqual(['database.url', 'development-master-key']);
+  await machine.run('down');
+
+  // The server, and with it the database, is there without being asked for.
+  await machine.upInBackground(...words);
+  expect(await machine.svc('webhooks list --tenant local')).toContain('hooks.example.com');
+}, 180_000);
+
+test('a webhook service that has stored something in its folder stays there', async () => {
+  const machine = await OneMachine.make();
+  const [port] = await freePorts(1);
+  const words = ['--webhooks', '--webhooks-port', String(port)];
+  await machine.upInBackground(...words);
+  await machine.svc('webhooks create https://hooks.example.com/svc --tenant local');
+  await machine.run('down');
+  await machine.upInBackground(...words, '--postgres');
+  expect(await machine.svc('webhooks list --tenant local')).toContain('hooks.example.com');
+  expect(readdirSync(join(machine.folder, 'webhook-service'))).toContain('tenants');
+}, 180_000);

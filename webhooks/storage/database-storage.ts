@@ -3,6 +3,7 @@
 import type { DatabaseOptions } from '@svc/host';
 import { ErasableValues } from '@svc/host/erasable-values';
 import { JournalSchemas } from '@svc/host/journal-schemas';
+import type { Log } from '@svc/kit/log';
 import { DatabaseKeyCheck } from '../subscriptions/database-key-check.ts';
 import { DatabaseSalts } from '../subscriptions/database-salts.ts';
 import type { SegmentJournals, WebhookStorage } from './webhook-storage.ts';
@@ -13,24 +14,38 @@ const VALUES_SCHEMA = 'svc_webhooks';
 const SEGMENT_PREFIX = 'svc_segment_';
 const SEGMENT = new RegExp(`^${SEGMENT_PREFIX}(\\d{1,6})$`);
 
+/**
+ * Connections once there are deliveries of five weeks: about 12 for each of eight segments, and 9 for tenants and salts. The check leaves some for
+ * tools.
+ */
+const CONNECTIONS = 120;
+
 type Source = ConstructorParameters<typeof JournalSchemas>[0];
 
 /** Rejects with SVC_DATABASE_URL_INVALID, SVC_DATABASE_UNUSABLE and SVC_JOURNAL_UNAVAILABLE. */
-export async function openDatabaseStorage(database: DatabaseOptions): Promise<WebhookStorage> {
+export async function openDatabaseStorage(
+  database: DatabaseOptions,
+  log: Log,
+): Promise<WebhookStorage> {
   const source = sourceOf(database);
+  const schemas = new JournalSchemas(source, SEGMENT_PREFIX);
+  const connectionsMax = await schemas.connectionsMax();
+  if (connectionsMax < CONNECTIONS)
+    log({
+      level: 'warn',
+      message: `The server of the database admits ${connectionsMax} connections, and the webhook service has up to ${CONNECTIONS} once it has deliveries of five weeks. Raise max_connections of the server before.`,
+    });
   const values = await ErasableValues.open({ ...source, schema: VALUES_SCHEMA });
   return {
     keyCheck: new DatabaseKeyCheck(values),
     salts: new DatabaseSalts(values),
     tenants: { database },
-    segments: segmentsIn(database, source),
+    segments: segmentsIn(database, schemas),
     close: () => values.close(),
   };
 }
 
-function segmentsIn(database: DatabaseOptions, source: Source): SegmentJournals {
-  const schemas = new JournalSchemas(source, SEGMENT_PREFIX);
-  const schemaOf = (number: number): string => `${SEGMENT_PREFIX}${number}`;
+function segmentsIn(database: DatabaseOptions, schemas: JournalSchemas): SegmentJournals {
   return {
     async list() {
       const names = await schemas.list();
@@ -42,6 +57,10 @@ function segmentsIn(database: DatabaseOptions, source: Source): SegmentJournals 
     remove: (number) => schemas.remove(schemaOf(number)),
     journalOf: (number) => ({ database: { ...database, schema: schemaOf(number) } }),
   };
+}
+
+function schemaOf(number: number): string {
+  return `${SEGMENT_PREFIX}${number}`;
 }
 
 function sourceOf({ urlFile, urlVariable }: DatabaseOptions): Source {

@@ -16,6 +16,10 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 const LIST = {
   text: 'SELECT nspname::text FROM pg_namespace WHERE starts_with(nspname::text, $1) ORDER BY nspname',
 };
+/** Roles without the rights of a superuser cannot have the reserved connections. */
+const CONNECTIONS = {
+  text: `SELECT current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4`,
+};
 const HAS_JOURNAL = { text: "SELECT to_regclass('svc.cluster') IS NOT NULL" };
 /** Statements that read a table keep it from being removed, and later ones wait behind the removal meanwhile. */
 const LIMIT_WAITS = { text: "SET LOCAL lock_timeout = '2s'" };
@@ -39,6 +43,12 @@ export class JournalSchemas {
   async list(): Promise<readonly string[]> {
     const rows = await this.#use(undefined, (session) => session.query(LIST, [this.#prefix]));
     return rows.map(([name]) => name as string);
+  }
+
+  /** Returns how many connections the server admits in all, of all programs. Rejects as `connectDatabase` does. */
+  async connectionsMax(): Promise<number> {
+    const [row] = await this.#use(undefined, (session) => session.query(CONNECTIONS));
+    return row![0] as number;
   }
 
   /**

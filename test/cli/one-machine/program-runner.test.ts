@@ -69,6 +69,34 @@ class Runs {
   }
 }
 
+test('a program is prepared before each of its processes, and tried again if that fails', async () => {
+  let tries = 0;
+  const prepare = () =>
+    ++tries === 1 ? Promise.reject(new Error('not yet')) : Promise.resolve(undefined);
+  const runs = new Runs([program('one', POLITE, { prepare })]);
+  await runs.line(/(all ready)/);
+  expect(runs.lines.slice(0, 2)).toEqual(['one: not yet', 'one: ready']);
+  expect(runs.restarts).toEqual(['one it could not be prepared']);
+  process.kill(runs.processes['one']!.pid, 'SIGKILL');
+  await vi.waitUntil(() => tries === 3, { timeout: 10_000, interval: 5 });
+});
+
+test('a program that cannot be prepared is broken, with the reason', async () => {
+  const failure = new Error('there is no server');
+  const prepare = () => Promise.reject(failure);
+  const end = await new Runs([program('one', POLITE, { prepare })]).ended;
+  expect(end).toEqual({ kind: 'broken', name: 'one', lines: ['there is no server'] });
+});
+
+test('a program that is prepared when a stop begins is not started', async () => {
+  const prepared = Promise.withResolvers<void>();
+  const runs = new Runs([program('one', POLITE, { prepare: () => prepared.promise })]);
+  const stopped = runs.stop();
+  prepared.resolve();
+  expect(await stopped).toEqual({ kind: 'stopped' });
+  expect(runs.lines).toEqual([]);
+});
+
 async function openSockets(): Promise<GatewaySockets> {
   const sockets = await GatewaySockets.open(PORTS);
   onTestFinished(() => sockets.close());

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createService } from '@svc/host';
 import { VirtualClock } from '@svc/host/testing';
+import type { Log } from '@svc/kit/log';
 import { dataset } from '../../../webhooks/model/dataset.ts';
 import { datasetKey, SEGMENT_MS, segmentOf } from '../../../webhooks/model/ids.ts';
 import { SEGMENT_SETTINGS } from '../../../webhooks/segments/segment-settings.ts';
@@ -22,8 +23,8 @@ const OTHER_KEY = Buffer.alloc(32, 'another key');
 // Starting the server is no part of a test.
 beforeAll(async () => void (await PostgresServer.shared('18')));
 
-async function opened(choice: StorageChoice): Promise<WebhookStorage> {
-  const storage = await openStorage(choice);
+async function opened(choice: StorageChoice, log: Log = () => {}): Promise<WebhookStorage> {
+  const storage = await openStorage(choice, log);
   onTestFinished(() => storage.close());
   return storage;
 }
@@ -60,8 +61,8 @@ function segmentsIn(
 async function report(segments: Segments, clock: VirtualClock, id: string): Promise<number> {
   const { number, service } = await segments.at(clock.nowMs());
   const { tags, ...rest } = reported();
-  const report = { ...rest, tags: [...tags], tenant: 'acme', id };
-  expect(await service.call(dataset, datasetKey('acme', id)).report(report)).toMatchObject({
+  const input = { ...rest, tags: [...tags], tenant: 'acme', id };
+  expect(await service.call(dataset, datasetKey('acme', id)).report(input)).toMatchObject({
     isOk: true,
   });
   return number;
@@ -142,6 +143,16 @@ describe.each(STORAGES)('in %s', (_name, make) => {
 });
 
 describe('in a database', () => {
+  test('a server that admits too few connections for five weeks of deliveries is warned of at the start', async () => {
+    const logged: string[] = [];
+    await opened(storedIn(await emptyDatabase()), ({ level, message }) => {
+      logged.push(`${level} ${message}`);
+    });
+    expect(logged).toEqual([
+      expect.stringMatching(/^warn The server of the database admits \d\d connections, and/),
+    ]);
+  });
+
   test('schemas of others are no segments', async () => {
     const database = await emptyDatabase();
     const { segments } = await opened(storedIn(database));
