@@ -1,12 +1,12 @@
-// KilledWebhooks: `svc webhook-service` on one folder, killed and started again, and a client of the process that runs now.
+// KilledWebhooks: `svc webhook-service` on one folder or database, killed and started again, and a client of the process that runs now.
 import { createWebhooksClient, type WebhooksClient } from '@svc/client';
 import type { Ended } from './host-process.ts';
 import type { IdentityProvider } from './identity-provider/identity-provider.ts';
 import { WebhookProcess } from './webhook-process.ts';
 import { within } from './within.ts';
 
-/** More than a start takes on a busy machine. */
-const START_S = 20;
+/** More than a start takes on a busy machine, with the wait for a lease. */
+const START_S = 40;
 
 export interface KilledWebhooksOptions {
   readonly provider: IdentityProvider;
