@@ -1,21 +1,28 @@
 // `npm run bench:scale`: what a command costs on several nodes of a service compared with one, on a PostgreSQL server of its own: processor
 // time, statements and waits for locks; what the database takes alone; and, computed from these figures, what more nodes would do.
 //
-// Usage: npm run bench:scale -- [--nodes 3] [--commands 30000] [--rounds 3] [--in-flight 64] [--seconds 3] [--postgres 18] [--json FILE]
+// Usage: npm run bench:scale -- [--nodes 3] [--commands 30000] [--rounds 3] [--in-flight 64] [--per-second 500] [--seconds 3] [--postgres 18] [--json FILE]
 //
 // The service on one node and the one on several nodes run all the time, and work in turns.
 import { writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { missingServer, type PostgresVersion } from '../test/support/postgres/postgres-programs.ts';
 import { PostgresServer } from '../test/support/postgres/postgres-server.ts';
 import { describeMachine } from './machine.ts';
-import { median } from './report.ts';
 import { type AloneRate, measureAlone } from './scale/database-alone.ts';
 import { LOCK_LOGGING } from './scale/lock-watch.ts';
-import { measureUsage, type NodesUsage } from './scale/nodes-usage.ts';
+import { measureRest, measureUsage, type NodesUsage } from './scale/nodes-usage.ts';
 import { DEPTH, type ScaleLoad } from './scale/scale-load.ts';
-import { fitServer, type ScaleCosts } from './scale/scale-model.ts';
-import { computedOf, type Kind, ratiosOf, type Round, scaleText } from './scale/scale-report.ts';
+import {
+  computedOf,
+  costsOf,
+  type Kind,
+  ratiosOf,
+  type Rest,
+  type Round,
+  scaleText,
+} from './scale/scale-report.ts';
 import { showStatementCounts, STATEMENT_COUNTING } from './scale/server-counters.ts';
 import { ServiceNodes } from './scale/service-nodes.ts';
 import { benchModule } from './service.ts';
@@ -27,12 +34,18 @@ const CONFIGURATION = {
   ...STATEMENT_COUNTING,
   ...LOCK_LOGGING,
 };
+/** Duration of each measurement at a steady rate. */
+const PACED_SECONDS = 5;
+const REST_SECONDS = 4;
+/** Nodes finish what a load has left. */
+const REST_AFTER_MS = 1_000;
 const { values } = parseArgs({
   options: {
     nodes: { type: 'string', default: '3' },
     commands: { type: 'string', default: '30000' },
     rounds: { type: 'string', default: '3' },
     'in-flight': { type: 'string', default: '64' },
+    'per-second': { type: 'string', default: '500' },
     seconds: { type: 'string', default: '3' },
     postgres: { type: 'string', default: '18' },
     json: { type: 'string' },
@@ -42,6 +55,7 @@ const nodes = wholeNumber('nodes', 2, 10);
 const commands = wholeNumber('commands', 1, 10_000_000);
 const rounds = wholeNumber('rounds', 1, 100);
 const inFlight = wholeNumber('in-flight', DEPTH, 1_024);
+const perSecond = wholeNumber('per-second', 1, 100_000);
 const seconds = wholeNumber('seconds', 1, 60);
 if (inFlight % DEPTH !== 0) refuse(`--in-flight takes a multiple of ${DEPTH}`);
 const version = values.postgres as PostgresVersion;
@@ -50,7 +64,7 @@ const missing = await missingServer(version);
 if (missing !== undefined) refuse(missing);
 
 function wholeNumber(
-  name: 'nodes' | 'commands' | 'rounds' | 'in-flight' | 'seconds',
+  name: 'nodes' | 'commands' | 'rounds' | 'in-flight' | 'per-second' | 'seconds',
   min: number,
   max: number,
 ): number {
@@ -68,7 +82,9 @@ function log(line: string): void {
   process.stderr.write(`bench: ${line}\n`);
 }
 
-async function measureRounds(server: PostgresServer): Promise<readonly Round[]> {
+async function measureRounds(
+  server: PostgresServer,
+): Promise<{ readonly rest: Rest; readonly measured: readonly Round[] }> {
   const module = await benchModule();
   const started: ServiceNodes[] = [];
   try {
@@ -77,12 +93,17 @@ async function measureRounds(server: PostgresServer): Promise<readonly Round[]> 
     const several = await ServiceNodes.start(server, module, nodes);
     started.push(several);
     const own: ScaleLoad = { shape: 'own', commands, inFlight };
+    const paced = { ...own, commands: PACED_SECONDS * perSecond, perSecond };
     const measures: Readonly<Record<Kind, (load: Partial<ScaleLoad>) => Promise<NodesUsage>>> = {
       one: (load) => measureUsage(server, one, { ...own, ...load }),
       oneWithAll: (load) =>
         measureUsage(server, one, { ...own, inFlight: nodes * inFlight, ...load }),
       own: (load) => measureUsage(server, several, { ...own, ...load }),
       spread: (load) => measureUsage(server, several, { ...own, shape: 'spread', ...load }),
+      onePaced: (load) => measureUsage(server, one, { ...paced, ...load }),
+      ownPaced: (load) =>
+        measureUsage(server, several, { ...paced, commands: nodes * paced.commands, ...load }),
+      spreadPaced: (load) => measures.ownPaced({ shape: 'spread', ...load }),
     };
     // Each node carries out as many commands as it compiles its code: the one gets as many of the two kinds as each of the others.
     for (const kind of ['one', 'oneWithAll', 'own', 'spread'] as const) {
@@ -91,6 +112,12 @@ async function measureRounds(server: PostgresServer): Promise<readonly Round[]> 
       // oxlint-disable-next-line no-await-in-loop -- a load follows the other
       await measures[kind]({ commands: Math.ceil(commands / 2) * share });
     }
+    log('at rest');
+    await pause(REST_AFTER_MS);
+    const rest = {
+      one: await measureRest(server, one, REST_SECONDS),
+      several: await measureRest(server, several, REST_SECONDS),
+    };
     const measured: Round[] = [];
     for (let round = 1; round <= rounds; round++) {
       log(`round ${round} of ${rounds}`);
@@ -103,9 +130,15 @@ async function measureRounds(server: PostgresServer): Promise<readonly Round[]> 
         spread: await measures.spread({}),
         // oxlint-disable-next-line no-await-in-loop -- the same
         oneWithAll: await measures.oneWithAll({}),
+        // oxlint-disable-next-line no-await-in-loop -- the same
+        onePaced: await measures.onePaced({}),
+        // oxlint-disable-next-line no-await-in-loop -- the same
+        ownPaced: await measures.ownPaced({}),
+        // oxlint-disable-next-line no-await-in-loop -- the same
+        spreadPaced: await measures.spreadPaced({}),
       });
     }
-    return measured;
+    return { rest, measured };
   } finally {
     await Promise.all(started.map((each) => each.stop()));
     module.remove();
@@ -128,33 +161,22 @@ async function measureDatabase(server: PostgresServer): Promise<readonly AloneRa
   return rates;
 }
 
-function costsOf(measured: readonly Round[], alone: readonly AloneRate[]): ScaleCosts {
-  const of = (figure: (round: Round) => number): number => median(measured.map(figure));
-  const [single, group] = alone;
-  const forwarded = of(({ spread }) => spread.forwarded / spread.commands);
-  return {
-    nodeUs: of(({ own }) => own.nodeUs),
-    forwardUs: Math.max(0, of(({ own, spread }) => spread.nodeUs - own.nodeUs) / forwarded),
-    ...fitServer(single!, group!),
-    // One event at a time: the rest of its time is the disk's, and that of the way there and back.
-    writeUs: Math.max(0, 1e6 / single!.eventsPerSecond - single!.serverUs - single!.loopUs),
-  };
-}
-
 const server = await PostgresServer.start(version, { configuration: CONFIGURATION });
 try {
   await showStatementCounts(server);
-  const measured = await measureRounds(server);
+  const { rest, measured } = await measureRounds(server);
   const alone = await measureDatabase(server);
-  const costs = costsOf(measured, alone);
+  const costs = costsOf(measured, rest, alone[0]!);
   const report = {
     date: new Date().toISOString().slice(0, 10),
     machine: `${describeMachine()}, PostgreSQL ${version}`,
     nodes,
     commands,
     inFlight,
+    perSecond,
+    rest,
     rounds: measured,
-    ratios: ratiosOf(measured),
+    ratios: ratiosOf(measured, rest),
     alone,
     costs,
     computed: computedOf(costs, inFlight),

@@ -81,12 +81,11 @@ export class LockWatch {
     this.#stop.abort();
     await this.#looking;
     const between = this.#waits.filter(({ waiting, holding }) => waiting !== holding);
-    const isOfRow = ({ event }: LockWait): boolean => ROW_EVENTS.has(event);
     return {
       looks: this.#looks,
       looksAtSeveral: this.#looksAtSeveral,
-      rowWaits: between.filter(isOfRow),
-      otherWaits: between.filter((wait) => !isOfRow(wait)),
+      rowWaits: between.filter(({ event }) => ROW_EVENTS.has(event)),
+      otherWaits: between.filter(({ event }) => !ROW_EVENTS.has(event)),
       loggedRowWaits: rowWaitsIn(this.#server.log().slice(this.#logLength)),
     };
   }

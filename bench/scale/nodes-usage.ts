@@ -1,5 +1,6 @@
 // NodesUsage: what a load costs the nodes of a service and their database, and which locks were waited for meanwhile.
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresServer } from '../../test/support/postgres/postgres-server.ts';
 import { familyUs, processorUs } from '../processor-time.ts';
 import { LockWatch, type WatchedLocks } from './lock-watch.ts';
@@ -45,7 +46,7 @@ export async function measureUsage(
   try {
     const before = await countersOf(server, nodes, watchPid);
     const startedMs = performance.now();
-    const commands = await sendLoads(nodes.ports, loads, load.inFlight);
+    const commands = await sendLoads(nodes.ports, loads, load);
     const seconds = (performance.now() - startedMs) / 1_000;
     const after = await countersOf(server, nodes, watchPid);
     isWatching = false;
@@ -71,6 +72,45 @@ export async function measureUsage(
   } finally {
     if (isWatching) await watch.stop();
   }
+}
+
+/** Use of nodes that nobody calls, each of them in a second. */
+export interface NodesRest {
+  /** Processor time, in microseconds. */
+  readonly nodeUs: number;
+  readonly statements: number;
+}
+
+export async function measureRest(
+  server: PostgresServer,
+  nodes: ServiceNodes,
+  seconds: number,
+): Promise<NodesRest> {
+  const counts = async (): Promise<NodesRest> => ({
+    nodeUs: nodes.usedUs(),
+    statements: (await statementCounts(server, nodes.database.name)).all,
+  });
+  const startedMs = performance.now();
+  const before = await counts();
+  await pause(seconds * 1_000);
+  const after = await counts();
+  const nodeSeconds = (nodes.count * (performance.now() - startedMs)) / 1_000;
+  return {
+    nodeUs: (after.nodeUs - before.nodeUs) / nodeSeconds,
+    statements: (after.statements - before.statements) / nodeSeconds,
+  };
+}
+
+/** Returns what a load costs beyond what its nodes use at rest in the same time, for a command. */
+export function withoutRest(
+  { nodes, seconds, commands, nodeUs, statements }: NodesUsage,
+  rest: NodesRest,
+): NodesRest {
+  const nodeSeconds = (nodes * seconds) / commands;
+  return {
+    nodeUs: nodeUs - rest.nodeUs * nodeSeconds,
+    statements: statements - rest.statements * nodeSeconds,
+  };
 }
 
 /** Totals so far. */

@@ -1,6 +1,8 @@
 // ScaleLoad: durable commands of a thousand entities, sent to several nodes at the same time, each of which is sent as many. Either
-// callers know the owner of each entity, or each node is sent commands of all entities in turn, whoever owns them.
+// callers know the owner of each entity, or each node is sent commands of all entities in turn, whoever owns them. They are sent as
+// fast as answers come, or at a steady rate.
 import { sliceOf } from '@svc/model/slice';
+import { pacedTimes } from '../paced-client.ts';
 import { requestText, sendPipelined } from '../pipelined-client.ts';
 
 /** `own`: a node is sent commands of its own entities alone. `spread`: of all entities. */
@@ -12,6 +14,8 @@ export interface ScaleLoad {
   readonly commands: number;
   /** Commands in flight at each node, a multiple of DEPTH. */
   readonly inFlight: number;
+  /** Commands that each node is sent in a second; absent: the next one of a connection is sent when one is answered. */
+  readonly perSecond?: number;
 }
 
 /** Commands in flight on each connection. */
@@ -57,18 +61,24 @@ export function strayCommands(loads: readonly NodeLoad[], owners: readonly numbe
 export async function sendLoads(
   ports: readonly number[],
   loads: readonly NodeLoad[],
-  inFlight: number,
+  { inFlight, perSecond }: Pick<ScaleLoad, 'inFlight' | 'perSecond'>,
 ): Promise<number> {
   const counts = await Promise.all(
-    loads.map(({ entities, commands }, index) => {
+    loads.map(async ({ entities, commands }, index) => {
+      const port = ports[index]!;
       const requests = entities.map((id) => requestText('POST', `/counters/${id}`, '{"amount":1}'));
       let turn = 0;
-      return sendPipelined({
-        port: ports[index]!,
-        connections: inFlight / DEPTH,
-        depth: DEPTH,
-        next: () => (turn < commands ? requests[turn++ % requests.length] : undefined),
-      });
+      const next = (): string => requests[turn++ % requests.length]!;
+      if (perSecond === undefined)
+        return sendPipelined({
+          port,
+          connections: inFlight / DEPTH,
+          depth: DEPTH,
+          next: () => (turn < commands ? next() : undefined),
+        });
+      const seconds = commands / perSecond;
+      await pacedTimes({ port, connections: inFlight, perSecond, seconds, next });
+      return commands;
     }),
   );
   return counts.reduce((sum, count) => sum + count);

@@ -37,8 +37,8 @@ export interface Prediction {
 /** Time that is played, and the part of it before anything counts. */
 const PLAYED_US = 500_000;
 const WARM_UP_US = 100_000;
-/** Part of the rate of a node alone below which a node waits for the database. */
-const FULL_RATE = 0.9;
+/** Load from which the database is the limit: more nodes bring little more. */
+const FULL_LOAD = 0.9;
 
 interface PlayedNode {
   /** Commands that nothing was done for. */
@@ -141,30 +141,25 @@ export function predict(costs: ScaleCosts, installation: Installation): Predicti
   };
 }
 
-/** Returns the first number of nodes of these with which a node does less than nine tenths of what it does alone. */
+/** Returns the first of these numbers of nodes with which the processors of the database are busy for nine tenths of the time. */
 export function limitOf(
   costs: ScaleCosts,
   installation: Omit<Installation, 'nodes'>,
   numbers: readonly number[],
 ): number | undefined {
-  return numbers.find((nodes) => {
-    const { eventsPerSecond } = predict(costs, { ...installation, nodes });
-    return eventsPerSecond / nodes < FULL_RATE * rateOfOne(costs, { ...installation, nodes });
-  });
-}
-
-/** Returns what a node with such commands would do if it had the database alone. */
-function rateOfOne(costs: ScaleCosts, installation: Installation): number {
-  const nodeUs = commandUs(costs, installation);
-  const alone = { ...installation, nodes: 1, isSpread: false };
-  return predict({ ...costs, nodeUs }, alone).eventsPerSecond;
+  return numbers.find(
+    (nodes) => predict(costs, { ...installation, nodes }).databaseLoad >= FULL_LOAD,
+  );
 }
 
 function nextUs({ decidesUs, answeredUs }: PlayedNode): number {
   return Math.min(decidesUs, answeredUs);
 }
 
-/** Server's processor time for a statement and for an event, from two measurements with statements of different sizes. */
+/**
+ * Returns the server's processor time for a statement and for an event, from two measurements with statements of different sizes:
+ * those of the line through both. If it does not rise, or begins below zero, all of the time is that of events.
+ */
 export function fitServer(
   small: { readonly eventsPerStatement: number; readonly serverUs: number },
   large: { readonly eventsPerStatement: number; readonly serverUs: number },
@@ -172,5 +167,8 @@ export function fitServer(
   const smallUs = small.serverUs * small.eventsPerStatement;
   const largeUs = large.serverUs * large.eventsPerStatement;
   const eventUs = (largeUs - smallUs) / (large.eventsPerStatement - small.eventsPerStatement);
-  return { eventUs, statementUs: Math.max(0, smallUs - eventUs * small.eventsPerStatement) };
+  const statementUs = smallUs - eventUs * small.eventsPerStatement;
+  return eventUs > 0 && statementUs >= 0
+    ? { statementUs, eventUs }
+    : { statementUs: 0, eventUs: small.serverUs };
 }

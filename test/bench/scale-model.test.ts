@@ -76,14 +76,15 @@ test('a command costs more the more of them are forwarded', () => {
 describe('the number of nodes with which the database is the limit', () => {
   const { nodes: _, ...rest } = SMALL;
 
-  test('is the first with which the nodes could decide more than it stores', () => {
-    // Four nodes decide what two processors store; five are slowed down to 0.8, and three are not.
+  test('is the first with which the nodes decide nearly all that it stores', () => {
+    // Four nodes decide what two processors store, and three decide three quarters of it.
     expect(limitOf(COSTS, rest, [1, 2, 3, 5, 8])).toBe(5);
-    expect(limitOf(COSTS, { ...rest, processors: 4 }, [1, 2, 3, 5, 8, 10])).toBe(10);
+    expect(limitOf(COSTS, { ...rest, processors: 4 }, [1, 2, 3, 5, 7, 8, 10])).toBe(8);
   });
 
   test('is larger where nodes have more to do, as with forwarded commands', () => {
-    expect(limitOf(COSTS, { ...rest, isSpread: true }, [1, 2, 3, 5, 6, 8])).toBe(8);
+    // A command of five nodes costs them 148, so that they decide 0.84 of what it stores, and six decide all of it.
+    expect(limitOf(COSTS, { ...rest, isSpread: true }, [1, 2, 3, 5, 6, 8])).toBe(6);
   });
 
   test('is unknown if none of the numbers reaches it', () => {
@@ -91,12 +92,19 @@ describe('the number of nodes with which the database is the limit', () => {
   });
 });
 
+function measured(events: number) {
+  return { eventsPerStatement: events, serverUs: (120 + 9 * events) / events };
+}
+
 test('the costs of statement and event are those of the line through two measurements', () => {
-  const measured = (events: number) => ({
-    eventsPerStatement: events,
-    serverUs: (120 + 9 * events) / events,
-  });
   const { statementUs, eventUs } = fitServer(measured(1), measured(64));
   expect(statementUs).toBeCloseTo(120);
   expect(eventUs).toBeCloseTo(9);
+});
+
+test('the costs are those of events alone where two measurements say that a statement costs less than nothing', () => {
+  const small = { eventsPerStatement: 30, serverUs: 50 };
+  const events = { statementUs: 0, eventUs: 50 };
+  expect(fitServer(small, { eventsPerStatement: 90, serverUs: 60 })).toEqual(events);
+  expect(fitServer(small, { eventsPerStatement: 90, serverUs: 10 })).toEqual(events);
 });

@@ -13,19 +13,36 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'bench', 'scale.ts');
 const COMMANDS = 900;
+/** Commands of a node at a steady rate: five seconds of it. */
+const PACED = 300;
 const bench = async (...args: string[]) => promisify(execFile)(process.execPath, [main, ...args]);
 
 describe('npm run bench:scale', () => {
   test('counts each command of one node and of three, once, and no wait for a row of another node', async () => {
     const file = join(temporaryFolder(), 'report.json');
-    const load = ['--commands', String(COMMANDS), '--rounds', '1', '--seconds', '1'];
+    const load = [
+      '--commands',
+      String(COMMANDS),
+      '--rounds',
+      '1',
+      '--seconds',
+      '1',
+      '--per-second',
+      '60',
+    ];
     const { stdout } = await bench(...load, '--json', file);
     const report = JSON.parse(readFileSync(file, 'utf8')) as ScaleReport;
     expect(report.rounds).toHaveLength(1);
-    const { one, oneWithAll, own, spread } = report.rounds[0]!;
-    for (const usage of [one, oneWithAll, own, spread]) {
-      expect(usage.commands).toBe(COMMANDS);
-      expect(usage.events).toBe(COMMANDS);
+    const [round] = report.rounds;
+    const paced: Readonly<Record<string, number>> = {
+      onePaced: PACED,
+      ownPaced: 3 * PACED,
+      spreadPaced: 3 * PACED,
+    };
+    for (const [kind, usage] of Object.entries(round!)) {
+      const sent = paced[kind] ?? COMMANDS;
+      expect(usage.commands).toBe(sent);
+      expect(usage.events).toBe(sent);
       expect(usage.forwarded).toBe(usage.strays);
       expect(usage.appends).toBeGreaterThan(0);
       expect(usage.appends).toBeLessThanOrEqual(1);
@@ -34,8 +51,10 @@ describe('npm run bench:scale', () => {
       expect(usage.locks.looks).toBeGreaterThan(0);
       expect(usage.locks.rowWaits).toEqual([]);
     }
-    expect([one, oneWithAll, own].map(({ strays }) => strays)).toEqual([0, 0, 0]);
-    expect(spread.strays).toBeGreaterThan(COMMANDS / 2);
+    for (const kind of ['one', 'oneWithAll', 'own', 'onePaced', 'ownPaced'] as const)
+      expect(round![kind].strays).toBe(0);
+    for (const kind of ['spread', 'spreadPaced'] as const)
+      expect(round![kind].strays).toBeGreaterThan(round![kind].commands / 2);
     expect(report.alone.map(({ loops }) => loops)).toEqual([1, 1, 3, 3]);
     for (const { eventsPerStatement, inFlight } of report.alone) {
       expect(eventsPerStatement).toBeGreaterThanOrEqual(1);
