@@ -1,8 +1,10 @@
-// The two tiers of tests: `npm test` runs the projects `main` and `main-shared`, `npm run test:long` runs `long`. A file
-// is in the long tier when its name ends in `.long.test.ts`.
+// The two tiers of tests: `npm test` runs the projects `main` and `main-shared`, `npm run test:long` runs `long` and `long-15`. A file
+// is in the long tier when its name ends in `.long.test.ts`. A file of the main tier whose tests run on two PostgreSQL servers runs on
+// PostgreSQL 18 in the main tier, and on PostgreSQL 15 in the long one.
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { HAS_DEBIAN } from './test/support/postgres/postgres-programs.ts';
 
 const LONG = '**/*.long.test.ts';
 const EXAMPLES = 'examples/*/test/**/*.test.ts';
@@ -57,6 +59,15 @@ const ALONE = [
   'test/http1/connections/server-ends.test.ts',
 ];
 
+/** Files of the main tier whose tests run on two PostgreSQL servers. */
+const ON_TWO_SERVERS = HAS_DEBIAN
+  ? globSync('test/**/*.test.ts', { cwd: import.meta.dirname })
+      .filter((file) => !file.endsWith('.long.test.ts'))
+      .filter((file) =>
+        readFileSync(join(import.meta.dirname, file), 'utf8').includes('serverVersions()'),
+      )
+  : [];
+
 // oxlint-disable-next-line import/no-default-export -- vitest asks for one
 export default defineConfig({
   test: {
@@ -71,6 +82,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'main',
+          env: { SVC_TEST_POSTGRES: '18' },
           include: ['test/*.test.ts', EXAMPLES, ...OTHER_FOLDERS.map(testsOf), ...ALONE],
           exclude: [LONG],
         },
@@ -79,6 +91,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'main-shared',
+          env: { SVC_TEST_POSTGRES: '18' },
           include: SHARED_FOLDERS.map(testsOf),
           exclude: [LONG, ...ALONE],
           isolate: false,
@@ -90,6 +103,16 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['test/**/*.long.test.ts', EXAMPLES.replace('*.test', '*.long.test')],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long-15',
+          env: { SVC_TEST_POSTGRES: '15' },
+          include: ON_TWO_SERVERS,
+          isolate: false,
+          setupFiles: ['test/support/unchanged-process.ts'],
         },
       },
     ],

@@ -1,7 +1,7 @@
 // Runs the checks and the tests. The last line is `N passed, N failed`; a failed check counts as one failure.
 // - `npm test`: types, lint, format, fixtures, and the tests of the main tier.
 // - `npm test -- PATH …`: types; and lint, format and tests of the files that belong to the paths, in both tiers.
-// - `npm run test:long`: the tests of the long tier (`*.long.test.ts`).
+// - `npm run test:long`: the tests of the long tier (`*.long.test.ts`), and those of the main tier on the other PostgreSQL server.
 // - `npm run check`: the checks of `npm test` without the tests.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ function planOf(args: readonly string[]): Plan {
   if (values.long)
     return {
       steps: preparations,
-      selection: ['--project=long', `--maxWorkers=${LONG_WORKERS}`],
+      selection: ['--project=long', '--project=long-15', `--maxWorkers=${LONG_WORKERS}`],
       isTier: true,
     };
   return {

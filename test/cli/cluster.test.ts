@@ -123,7 +123,7 @@ test('svc cluster shows the slices of nodes that have ended, are gone, or have l
 
 test('svc cluster names what is not the journal of a database', async () => {
   const empty = await server.freshDatabase();
-  onTestFinished(() => empty.drop());
+  onTestFinished(() => empty.end());
   const without = await runCommand(['cluster', word(empty.source)]);
   expect(without).toMatchObject({ code: 1, stdout: '' });
   expect(without.stderr).toContain('[SVC_JOURNAL_MISSING]');

@@ -1,16 +1,17 @@
 // A service with several nodes, as its callers and its operator see it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, test, type TestContext } from 'vitest';
 import { ClusterLoad } from '../support/cluster-load/cluster-load.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { PostgresServer } from '../support/postgres/postgres-server.ts';
 import { ServedCluster } from '../support/postgres/served-cluster.ts';
-import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { temporaryFoldersOfFile } from '../support/temporary-folder.ts';
 
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 const SOON = { timeout: 30_000, interval: 50 };
-const module = join(temporaryFolderOfFile(), 'objects.wasm');
+const newFolder = temporaryFoldersOfFile();
+const module = join(newFolder(), 'objects.wasm');
 let server: PostgresServer;
 
 beforeAll(async () => {
@@ -22,14 +23,16 @@ beforeAll(async () => {
   writeFileSync(module, component);
 });
 
-async function newCluster(): Promise<ServedCluster> {
-  const cluster = await ServedCluster.of(server, module, temporaryFolder());
+/** Makes a cluster for a test: the tests wait for nodes to start and for leases to end, and run at the same time. */
+async function newCluster({ onTestFinished }: TestContext): Promise<ServedCluster> {
+  const cluster = await ServedCluster.of(server, module, newFolder());
   onTestFinished(() => cluster.close());
   return cluster;
 }
 
-test('nodes share the entities, answer for one another, and leave without a failed request', async () => {
-  const cluster = await newCluster();
+test.concurrent('nodes share the entities, answer for one another, and leave without a failed request', async (context) => {
+  const { expect, onTestFinished } = context;
+  const cluster = await newCluster(context);
   const first = await cluster.start('first');
   expect(await cluster.shares()).toEqual([1_024]);
   const load = new ClusterLoad({
@@ -81,8 +84,9 @@ test('nodes share the entities, answer for one another, and leave without a fail
   ).toEqual([]);
 }, 180_000);
 
-test('the entities of a node that was killed answer at another one once its lease has ended', async () => {
-  const cluster = await newCluster();
+test.concurrent('the entities of a node that was killed answer at another one once its lease has ended', async (context) => {
+  const { expect, onTestFinished } = context;
+  const cluster = await newCluster(context);
   const [first, second] = [await cluster.start('first'), await cluster.start('second')];
   await expect.poll(async () => (await cluster.shares()).at(-1), SOON).toBeGreaterThan(400);
   const load = new ClusterLoad({
@@ -107,10 +111,11 @@ test('the entities of a node that was killed answer at another one once its leas
     .toEqual(['Up']);
 }, 180_000);
 
-test('a node with a module that the running one does not understand does not join', async () => {
-  const cluster = await newCluster();
+test.concurrent('a node with a module that the running one does not understand does not join', async (context) => {
+  const { expect, onTestFinished } = context;
+  const cluster = await newCluster(context);
   await cluster.start('first');
-  const other = join(temporaryFolder(), 'counter.wasm');
+  const other = join(newFolder(), 'counter.wasm');
   writeFileSync(other, await compileFixture('counter'));
   const svc = cluster.served.start({ module: other });
   onTestFinished(async () => void (await svc.end('SIGKILL')));

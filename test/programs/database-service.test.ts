@@ -1,14 +1,15 @@
 // A service whose journal is in PostgreSQL, as its callers and its operator see it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test, type TestContext } from 'vitest';
 import { buildOrders, storedOrder } from '../support/crash/followed-orders.ts';
 import { OWN_PLACES, runSvc, type SvcProcess } from '../support/host-process.ts';
 import { PostgresServer } from '../support/postgres/postgres-server.ts';
 import { ServedDatabase, type ServiceOptions } from '../support/postgres/served-database.ts';
-import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { temporaryFoldersOfFile } from '../support/temporary-folder.ts';
 
-const folder = temporaryFolderOfFile();
+const newFolder = temporaryFoldersOfFile();
+const folder = newFolder();
 const module = join(folder, 'orders.wasm');
 const ORDERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const SOON = { timeout: 30_000 };
@@ -23,10 +24,14 @@ beforeAll(async () => {
 });
 
 const newJournal = async () =>
-  new ServedDatabase(await server.freshDatabase(), module, temporaryFolder());
+  new ServedDatabase(await server.freshDatabase(), module, newFolder());
 
 /** Starts a service that ends with the test. */
-function started(journal: ServedDatabase, options?: ServiceOptions): SvcProcess {
+function started(
+  { onTestFinished }: TestContext,
+  journal: ServedDatabase,
+  options?: ServiceOptions,
+): SvcProcess {
   const svc = journal.start(options);
   onTestFinished(async () => void (await svc.end('SIGKILL')));
   return svc;
@@ -77,8 +82,13 @@ async function stored(journal: ServedDatabase, id: string) {
 }
 
 /** Resolves once so many deadlines of an order have fired, and the consumer has noted all events. */
-async function followed(journal: ServedDatabase, id: string, expired: number): Promise<void> {
-  await expect
+async function followed(
+  context: TestContext,
+  journal: ServedDatabase,
+  id: string,
+  expired: number,
+): Promise<void> {
+  await context.expect
     .poll(async () => {
       const { counts, unnoted } = await stored(journal, id);
       return { expired: counts.expired, unnoted };
@@ -86,14 +96,14 @@ async function followed(journal: ServedDatabase, id: string, expired: number): P
     .toEqual({ expired, unnoted: 0 });
 }
 
-test.each<[shards: number, url: string, options: Pick<ServiceOptions, 'source'>]>([
+test.concurrent.for<[shards: number, url: string, options: Pick<ServiceOptions, 'source'>]>([
   [1, 'a file', {}],
   [2, 'a variable', { source: { kind: 'environment', variable: 'ORDERS_URL' } }],
 ])(
   'commands, timers, a view and a consumer work with %i shards and the URL in %s, and go on after a stop',
-  async (shards, _url, options) => {
+  async ([shards, _url, options], context) => {
     const journal = await newJournal();
-    const first = started(journal, { ...options, shards });
+    const first = started(context, journal, { ...options, shards });
     const url = await urlOf(first);
     await Promise.all(
       ORDERS.map(async (id) => {
@@ -106,7 +116,7 @@ test.each<[shards: number, url: string, options: Pick<ServiceOptions, 'source'>]
         await quiet(url, id);
       }),
     );
-    for (const id of ORDERS) await followed(journal, id, 2);
+    for (const id of ORDERS) await followed(context, journal, id, 2);
     // This deadline fires in the next process.
     await Promise.all(ORDERS.map((id) => place(url, id, 3, 3_000)));
     expect(await journal.owned()).toEqual({ nodes: 1, slices: 1_024 });
@@ -115,30 +125,32 @@ test.each<[shards: number, url: string, options: Pick<ServiceOptions, 'source'>]
     for (const id of ORDERS) expect((await stored(journal, id)).open).toEqual(new Set([3]));
 
     // If the first process had left a lease, this one would be refused.
-    const again = await urlOf(started(journal, { ...options, shards }));
+    const again = await urlOf(started(context, journal, { ...options, shards }));
     await Promise.all(
       ORDERS.map(async (id) => {
         await place(again, id, 2);
         expect(await rowOf(again, id, await place(again, id, 4))).toMatchObject({ placed: 4 });
       }),
     );
-    for (const id of ORDERS) await followed(journal, id, 4);
+    for (const id of ORDERS) await followed(context, journal, id, 4);
     await journal.checkNumbers();
   },
 );
 
-test('a standby takes over once the first runtime has stopped', async () => {
+test.concurrent('a standby takes over once the first runtime has stopped', async (context) => {
   const journal = await newJournal();
-  const first = started(journal, { deployed: true });
+  const first = started(context, journal, { deployed: true });
   const url = await urlOf(first);
   await place(url, 'a', 1, 60_000);
-  const standby = started(journal, { standby: true, deployed: true });
+  const standby = started(context, journal, { standby: true, deployed: true });
   await standby.logged(/"message":"management listening"/);
   await place(url, 'a', 2, 60_000);
   expect((await first.end('SIGTERM')).code).toBe(0);
   // It serves before its view has opened the rows.
   const next = await standby.listening();
-  await expect.poll(async () => (await fetch(`${next}/orders/rows`)).status, SOON).toBe(200);
+  await context.expect
+    .poll(async () => (await fetch(`${next}/orders/rows`)).status, SOON)
+    .toBe(200);
   await place(next, 'a', 2, 60_000);
   expect(await rowOf(next, 'a', await place(next, 'a', 3, 60_000))).toMatchObject({ placed: 3 });
   const ended = await standby.end('SIGTERM');
@@ -147,7 +159,7 @@ test('a standby takes over once the first runtime has stopped', async () => {
   expect(ended.stderr.match(/has no synchronous standby/g)).toHaveLength(1);
 });
 
-test.each<[name: string, code: string, arrange: () => Record<string, string>]>([
+test.concurrent.for<[name: string, code: string, arrange: () => Record<string, string>]>([
   [
     'a file and a variable',
     'SVC_SETTING_INVALID',
@@ -176,8 +188,8 @@ test.each<[name: string, code: string, arrange: () => Record<string, string>]>([
     'SVC_DATABASE_UNUSABLE',
     () => ({ SVC_DATABASE_URL_FILE: urlIn(server.url('missing')) }),
   ],
-])('a service with %s does not start, and prints no password', async (_, code, arrange) => {
-  const words = ['run', module, '--port', '0', '--data', join(temporaryFolder(), 'data')];
+])('a service with %s does not start, and prints no password', async ([, code, arrange]) => {
+  const words = ['run', module, '--port', '0', '--data', join(newFolder(), 'data')];
   const env = { ...OWN_PLACES, ...arrange() };
   const ended = await runSvc(words, { env });
   expect(ended.code).toBe(1);
@@ -188,7 +200,7 @@ test.each<[name: string, code: string, arrange: () => Record<string, string>]>([
 
 /** Writes a URL into a file of its own. */
 function urlIn(url: string): string {
-  const file = join(temporaryFolder(), 'url');
+  const file = join(newFolder(), 'url');
   writeFileSync(file, url);
   return file;
 }

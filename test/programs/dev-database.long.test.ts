@@ -43,7 +43,7 @@ test(
   async () => {
     const server = await PostgresServer.shared('18');
     const database = await server.freshDatabase();
-    onTestFinished(() => database.drop());
+    onTestFinished(() => database.end());
     const folder = temporaryFolder();
     const entry = join(folder, 'till', 'assembly', 'index.ts');
     mkdirSync(join(folder, 'till', 'assembly'), { recursive: true });

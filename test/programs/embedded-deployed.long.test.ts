@@ -144,7 +144,7 @@ function programWith(component: string): string {
 test('a program whose journal is in a database is taken over by its standby, with another folder', async () => {
   const server = await PostgresServer.shared('18');
   const database = await server.freshDatabase();
-  onTestFinished(() => database.drop());
+  onTestFinished(() => database.end());
   const env = { SVC_DATABASE_URL_VARIABLE: 'FLAGS_URL', FLAGS_URL: database.url };
   const folder = temporaryFolder();
   const first = new Program(folder, env);

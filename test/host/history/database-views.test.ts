@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 async function emptyDatabase() {
   const database = await server.freshDatabase();
-  onTestFinished(() => database.drop());
+  onTestFinished(() => database.end());
   const { source } = database;
   if (source.kind !== 'file') throw new Error('the URL of a test is in a file');
   const location: JournalInDatabase = { kind: 'postgres', source };

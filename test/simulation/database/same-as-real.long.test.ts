@@ -11,7 +11,7 @@ let journals: JournalDatabase;
 beforeAll(async () => {
   journals = await JournalDatabase.make(await PostgresServer.shared('18'));
 });
-afterAll(() => journals.database.drop());
+afterAll(() => journals.database.end());
 
 test('the model answers as the database does', async () => {
   const steps: string[] = [];

@@ -30,6 +30,23 @@ const EMPTY = `TRUNCATE svc.journal, svc.reply, svc.snapshot, svc.timer, svc.mod
   UPDATE svc.timer_count SET timers = 0 WHERE timers <> 0;
   UPDATE svc.slice SET owner = NULL, epoch = 0, head = 0, commits = 0`;
 
+const migrated = new WeakMap<PostgresServer, Promise<FreshDatabase>>();
+
+/** Makes a database with the tables of a journal. They are made once for a server, and copied. */
+export async function journalDatabase(server: PostgresServer): Promise<FreshDatabase> {
+  const like = migrated.get(server) ?? migratedDatabase(server);
+  migrated.set(server, like);
+  return server.freshDatabase(await like);
+}
+
+async function migratedDatabase(server: PostgresServer): Promise<FreshDatabase> {
+  const database = await server.freshDatabase();
+  const session = await connectDatabase(database.source);
+  await migrateJournal(session);
+  await session.close();
+  return database;
+}
+
 /** A node as others see it, for tests. */
 export function testNode(name: string): NodeIdentity {
   return { uid: name, machine: 'here', version: '0.0.0', fingerprint: 'test', isExclusive: true };
@@ -47,10 +64,7 @@ export class JournalDatabase {
   readonly #tables = new Map<string, SliceTable>();
 
   static async make(server: PostgresServer): Promise<JournalDatabase> {
-    const journals = new JournalDatabase(server, await server.freshDatabase());
-    const session = await connectDatabase(journals.database.source);
-    await migrateJournal(session);
-    await session.close();
+    const journals = new JournalDatabase(server, await journalDatabase(server));
     await journals.join('node');
     return journals;
   }

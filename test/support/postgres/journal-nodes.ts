@@ -1,5 +1,6 @@
 // JournalNodes are several nodes that use one journal in a fresh database. They run in this process; each has a proxy of its own
 // before the database, by which it can be cut off.
+import { setTimeout as pause } from 'node:timers/promises';
 import { SLICE_COUNT } from '../../../model/slice.ts';
 import { TIMER_LIMITS_DEFAULT } from '../../../model/timer-limits.ts';
 import { JournalSeries } from '../../../host/storage/journal-series.ts';
@@ -12,7 +13,11 @@ import {
 } from '../../../host/storage/postgres/opened-postgres.ts';
 import { TcpFaultProxy } from '../tcp-fault-proxy.ts';
 import { type FreshDatabase, urlFile } from './fresh-database.ts';
+import { journalDatabase } from './journal-database.ts';
 import type { PostgresServer } from './postgres-server.ts';
+
+/** Pause between two looks at who owns what. */
+const LOOK_MS = 20;
 
 export interface NodeOptions {
   readonly isExclusive?: boolean;
@@ -70,7 +75,7 @@ export class JournalNodes {
   readonly #proxies: TcpFaultProxy[] = [];
 
   static async make(server: PostgresServer): Promise<JournalNodes> {
-    return new JournalNodes(server, await server.freshDatabase());
+    return new JournalNodes(server, await journalDatabase(server));
   }
 
   private constructor(server: PostgresServer, database: FreshDatabase) {
@@ -133,10 +138,17 @@ export class JournalNodes {
         nodes.map(({ number }) => ({ number, status: 'Up', fingerprint: 'test' })),
       );
       if (isSeen && owners.every((owner, slice) => owner === shares.takerOf(slice))) return;
+      await pause(LOOK_MS);
     }
   }
 
-  /** Ends all nodes, and removes the database. */
+  /** Returns the value in the only row and column of a query's result. */
+  async value(text: string): Promise<unknown> {
+    const [row] = await this.database.sql(text);
+    return Object.values(row!)[0];
+  }
+
+  /** Ends all nodes, and all connections to the database. */
   async close(): Promise<void> {
     for (const proxy of this.#proxies) {
       proxy.letAnswersThrough();
@@ -144,6 +156,6 @@ export class JournalNodes {
     }
     await Promise.all(this.#nodes.map(({ opened }) => opened.close()));
     await Promise.all(this.#proxies.map((proxy) => proxy.close()));
-    await this.database.drop();
+    await this.database.end();
   }
 }

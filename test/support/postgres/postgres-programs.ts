@@ -18,9 +18,17 @@ export interface PostgresPrograms {
 
 const DEBIAN = '/usr/lib/postgresql/15/bin';
 
-/** Returns the versions that this machine has. Prints a reason for one that it lacks. */
+/** Whether this machine has the server of Debian. */
+export const HAS_DEBIAN = existsSync(join(DEBIAN, 'postgres'));
+
+/**
+ * Returns the versions on which the tests run: all that this machine has, or the one that the tier names (vitest.config.ts). Prints a
+ * reason for one that the machine lacks.
+ */
 export function serverVersions(): readonly PostgresVersion[] {
-  if (existsSync(join(DEBIAN, 'postgres'))) return ['18', '15'];
+  const named = process.env['SVC_TEST_POSTGRES'] as PostgresVersion | undefined;
+  if (named !== undefined) return [named];
+  if (HAS_DEBIAN) return ['18', '15'];
   console.log(
     `not tested with PostgreSQL 15: ${DEBIAN} is missing (apt-get install postgresql-15)`,
   );

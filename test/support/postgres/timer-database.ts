@@ -82,9 +82,9 @@ export class TimerDatabase {
     return row!;
   }
 
-  async drop(): Promise<void> {
+  async end(): Promise<void> {
     this.#session.abort();
     for (const session of this.#sessions) session.abort();
-    await this.#database.drop();
+    await this.#database.end();
   }
 }

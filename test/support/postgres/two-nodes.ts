@@ -41,7 +41,7 @@ export class TwoNodes {
     afterAll(async () => {
       await this.proxy.close();
       await this.held.close();
-      await this.journals.database.drop();
+      await this.journals.database.end();
     });
     beforeEach(async () => {
       await this.journals.empty();

@@ -16,7 +16,7 @@ async function opened(answerMs: number) {
   onTestFinished(async () => {
     session.abort();
     await proxy.close();
-    await database.drop();
+    await database.end();
   });
   return { session, proxy };
 }

@@ -116,7 +116,7 @@ describe('a server that does not let the connection in', () => {
     await database.sql(`GRANT CREATE ON DATABASE ${database.name} TO "${USER}"`);
     await migrateJournal(session);
     session.abort();
-    await database.drop();
+    await database.end();
   });
 });
 

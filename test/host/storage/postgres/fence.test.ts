@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await held.close();
-  await journals.database.drop();
+  await journals.database.end();
 });
 beforeEach(async () => {
   await journals.empty();

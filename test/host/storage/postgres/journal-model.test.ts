@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await proxy.close();
-  await journals.database.drop();
+  await journals.database.end();
 });
 
 test(

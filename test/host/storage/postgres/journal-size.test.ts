@@ -21,7 +21,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
   });
   afterAll(async () => {
     await session.close();
-    await journals.database.drop();
+    await journals.database.end();
   });
   beforeEach(async () => {
     await journals.empty();

@@ -30,7 +30,7 @@ describe('a connection that is lost', () => {
   afterAll(async () => {
     await proxy.close();
     await held.close();
-    await journals.database.drop();
+    await journals.database.end();
   });
   beforeEach(async () => {
     await journals.empty();

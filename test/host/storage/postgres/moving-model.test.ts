@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(proxies.map((proxy) => proxy.close()));
-  await journals.database.drop();
+  await journals.database.end();
 });
 
 test(

@@ -14,7 +14,7 @@ const one = { component: 'Cart', id: 'one' };
 test('each record names its module, and a module that writes again is noted once', async () => {
   const server = await PostgresServer.shared('18');
   const database = await server.freshDatabase();
-  onTestFinished(() => database.drop());
+  onTestFinished(() => database.end());
   /** Opens the journal, lets a module write a record, and closes the journal. */
   const write = async (fingerprint: string, seq: number) => {
     const opened = await openPostgresJournal(

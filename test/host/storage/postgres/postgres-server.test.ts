@@ -44,7 +44,6 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     const [one, two] = await Promise.all([server.freshDatabase(), server.freshDatabase()]);
     await one.sql('CREATE TABLE own (n integer)');
     await expect(two.sql('SELECT * FROM own')).rejects.toThrow('does not exist');
-    await two.drop();
     const owners = await one.sql(
       `SELECT rolname, rolsuper FROM pg_database JOIN pg_roles r ON r.oid = datdba WHERE datname = $1`,
       [one.name],

@@ -36,7 +36,7 @@ beforeAll(async () => {
   journals = await JournalDatabase.make(await PostgresServer.shared('18'));
 });
 afterAll(async () => {
-  await journals.database.drop();
+  await journals.database.end();
 });
 beforeEach(async () => {
   await journals.empty();

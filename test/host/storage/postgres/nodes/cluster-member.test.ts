@@ -1,5 +1,5 @@
 // Nodes that share the slices of a journal: who owns what, when nodes come, leave, are cut off, or end without a word.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, test, type TestContext } from 'vitest';
 import { type ClusterCounts, NOBODY } from '../../../../../host/storage/cluster-nodes.ts';
 import type {
   UserReport,
@@ -8,6 +8,7 @@ import type {
 import { histogramCount } from '../../../../../model/shared-histogram.ts';
 import { SLICE_COUNT } from '../../../../../model/slice.ts';
 import { type JournalNode, JournalNodes } from '../../../../support/postgres/journal-nodes.ts';
+import { serverVersions } from '../../../../support/postgres/postgres-programs.ts';
 import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
 
 /** Numbers of slices that the node has got. */
@@ -18,22 +19,17 @@ function acquired(node: JournalNode): ClusterCounts['acquired'] {
 /** A node has about a third of the slices, or about a half, in the tests. */
 const SHARE_MIN = SLICE_COUNT / 4;
 
-describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (version) => {
-  let nodes: JournalNodes;
-
-  beforeEach(async () => {
-    nodes = await JournalNodes.make(await PostgresServer.shared(version));
-  });
-  afterEach(async () => {
-    await nodes.close();
-  });
-
-  async function one(text: string): Promise<unknown> {
-    const [row] = await nodes.database.sql(text);
-    return Object.values(row!)[0];
+describe.concurrent.each(serverVersions())('PostgreSQL %s: nodes of one journal', (version) => {
+  /** Makes nodes for a test: most tests wait for leases, and run at the same time. */
+  async function newNodes({ onTestFinished }: TestContext): Promise<JournalNodes> {
+    const nodes = await JournalNodes.make(await PostgresServer.shared(version));
+    onTestFinished(() => nodes.close());
+    return nodes;
   }
 
-  test('share the slices once they serve', async () => {
+  test('share the slices once they serve', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const first = await nodes.start();
     expect(first.share).toBe(SLICE_COUNT);
     expect(first.statuses).toEqual(['Joining']);
@@ -54,7 +50,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     });
   });
 
-  test('take over from one that ended without a word, once its lease has ended', async () => {
+  test('take over from one that ended without a word, once its lease has ended', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const [first, second, third] = await nodes.startServing(3);
     // The moment is found out by the database: the row is removed by those who take over.
     await nodes.database.sql(
@@ -66,14 +64,16 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     const { share } = third!;
     await third!.kill();
     await nodes.agreed([first!, second!]);
-    const leftMs = await one('SELECT left_ms FROM public.removed');
+    const leftMs = await nodes.value('SELECT left_ms FROM public.removed');
     expect(leftMs).toBeLessThanOrEqual(0);
     expect(leftMs).toBeGreaterThan(-1_000);
     expect(first!.statuses).toEqual(['Up', 'Up']);
     await expect.poll(() => acquired(first!).ended + acquired(second!).ended).toBe(share);
   });
 
-  test('lose a node that cannot reach the database, and get it back under another number', async () => {
+  test('lose a node that cannot reach the database, and get it back under another number', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const [first, second] = await nodes.startServing(2);
     const before = second!.number;
     second!.proxy.refuse();
@@ -89,7 +89,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     await expect.poll(() => first!.statuses).toEqual(['Up', 'Up']);
   });
 
-  test('lose a node that gets no answer from the database', async () => {
+  test('lose a node that gets no answer from the database', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const [first, second] = await nodes.startServing(2);
     second!.proxy.holdAnswers();
     await nodes.agreed([first!]);
@@ -98,7 +100,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     await nodes.agreed([first!, second!]);
   });
 
-  test('hand over to one that comes, in batches that were released before', async () => {
+  test('hand over to one that comes, in batches that were released before', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const first = await nodes.start();
     await first.serve();
     const { ports } = first.opened.connect([0, SLICE_COUNT]);
@@ -124,7 +128,7 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     const { counts } = first.opened.cluster;
     expect(counts).toMatchObject({ slices: first.share, handedOver: second.share });
     expect(counts.acquired).toEqual({ free: SLICE_COUNT, ended: 0, node: 0 });
-    expect(histogramCount(counts.handOverSeconds)).toBe(log.length / 3);
+    await expect.poll(() => histogramCount(counts.handOverSeconds)).toBe(log.length / 3);
     await expect.poll(() => acquired(second)).toEqual({ free: 0, ended: 0, node: second.share });
     let owned = SLICE_COUNT;
     for (let at = 0; at < log.length; at += 3) {
@@ -135,7 +139,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     }
   });
 
-  test('hand over although a thread does not let go, and one that stops before fails', async () => {
+  test('hand over although a thread does not let go, and one that stops before fails', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const first = await nodes.start();
     await first.serve();
     first.opened.connect([0, 1]);
@@ -146,7 +152,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     expect(second.share).toBeGreaterThan(SHARE_MIN);
   });
 
-  test('hand over to others when one leaves, which owns nothing then, and is a member until it ends', async () => {
+  test('hand over to others when one leaves, which owns nothing then, and is a member until it ends', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const [first, second, third] = await nodes.startServing(3);
     await second!.opened.cluster.leave(60_000);
     expect(second!.share).toBe(0);
@@ -157,7 +165,9 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     await expect.poll(() => first!.statuses).toEqual(['Up', 'Up']);
   });
 
-  test('leave at once without another that serves, and keep what they own until they end', async () => {
+  test('leave at once without another that serves, and keep what they own until they end', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const first = await nodes.start();
     await first.serve();
     const second = await nodes.start();
@@ -168,21 +178,27 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     await nodes.agreed([second]);
   });
 
-  test('give up nothing that others could take before its owner has ended', async () => {
+  test('give up nothing that others could take before its owner has ended', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const [first, second] = await nodes.startServing(2);
     await second!.opened.close();
     await nodes.agreed([first!]);
-    expect(await one('SELECT count(*)::int FROM svc.node')).toBe(1);
+    expect(await nodes.value('SELECT count(*)::int FROM svc.node')).toBe(1);
   });
 
-  test('start at once, whatever was split among them before', async () => {
+  test('start at once, whatever was split among them before', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const opened = await Promise.all([nodes.start(), nodes.start(), nodes.start()]);
     await Promise.all(opened.map((node) => node.serve()));
     await nodes.agreed(opened);
     for (const { share } of opened) expect(share).toBeGreaterThan(SHARE_MIN);
   });
 
-  test('are refused beside one that shares with nobody, and the other way round', async () => {
+  test('are refused beside one that shares with nobody, and the other way round', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const alone = await nodes.start({ isExclusive: true });
     expect(alone.share).toBe(SLICE_COUNT);
     await expect(nodes.start()).rejects.toMatchObject({ code: 'SVC_DATA_IN_USE' });
@@ -196,14 +212,18 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     });
   });
 
-  test('take the place of one that was lost and shared with nobody, once its lease has ended', async () => {
+  test('take the place of one that was lost and shared with nobody, once its lease has ended', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const lost = await nodes.start({ isExclusive: true });
     lost.proxy.refuse();
     const next = await nodes.start({ isExclusive: true });
     expect(next.share).toBe(SLICE_COUNT);
   });
 
-  test('are refused with another module, by its name', async () => {
+  test('are refused with another module, by its name', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const first = await nodes.start({ fingerprint: 'a-module' });
     const refused = nodes.start({ fingerprint: 'another' });
     await expect(refused).rejects.toMatchObject({ code: 'SVC_DATA_IN_USE' });
@@ -214,24 +234,30 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     await nodes.start({ fingerprint: 'another' });
   });
 
-  test('take nothing from others for one lease after the database has another history', async () => {
+  test('take nothing from others for one lease after the database has another history', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const [first, second] = await nodes.startServing(2);
-    expect(await one('SELECT history FROM svc.cluster')).toMatch(/^\d+\/1$/);
+    expect(await nodes.value('SELECT history FROM svc.cluster')).toMatch(/^\d+\/1$/);
     await nodes.database.sql(`UPDATE svc.cluster SET history = 'before it was promoted'`);
     // A promoted server is another connection.
     first!.proxy.reset();
     await expect
-      .poll(() => one('SELECT takeover_from > clock_timestamp() FROM svc.cluster'))
+      .poll(() => nodes.value('SELECT takeover_from > clock_timestamp() FROM svc.cluster'))
       .toBe(true);
     second!.proxy.refuse();
     await nodes.database.sql(
       `UPDATE svc.node SET lease_until = clock_timestamp() WHERE number = ${second!.number}`,
     );
     await nodes.agreed([first!]);
-    expect(await one('SELECT takeover_from <= clock_timestamp() FROM svc.cluster')).toBe(true);
+    expect(await nodes.value('SELECT takeover_from <= clock_timestamp() FROM svc.cluster')).toBe(
+      true,
+    );
   });
 
-  test('take over from one that has ended although its lease was given by a clock that was ahead', async () => {
+  test('take over from one that has ended although its lease was given by a clock that was ahead', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const [first, second] = await nodes.startServing(2);
     await second!.kill();
     await nodes.database.sql(
@@ -240,10 +266,12 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     await nodes.database.sql(`UPDATE svc.cluster SET history = 'before it was promoted'`);
     first!.proxy.reset();
     await nodes.agreed([first!]);
-    expect(await one('SELECT count(*)::int FROM svc.node')).toBe(1);
+    expect(await nodes.value('SELECT count(*)::int FROM svc.node')).toBe(1);
   });
 
-  test('own nothing of which they do not know whether they have handed it over', async () => {
+  test('own nothing of which they do not know whether they have handed it over', async (context) => {
+    const { expect } = context;
+    const nodes = await newNodes(context);
     const [first] = await nodes.startServing(1);
     await nodes.database.sql(
       `CREATE FUNCTION public.wait_for_release() RETURNS trigger LANGUAGE plpgsql AS
@@ -256,7 +284,7 @@ describe.each(['15', '18'] as const)('PostgreSQL %s: nodes of one journal', (ver
     await second.serve();
     await expect
       .poll(() =>
-        one(`SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'advisory'
+        nodes.value(`SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'advisory'
           AND datname = current_database()`),
       )
       .toBe(1);

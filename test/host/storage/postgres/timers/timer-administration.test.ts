@@ -21,7 +21,7 @@ beforeEach(async () => {
   await database.empty();
   session = await database.connect();
 });
-afterAll(() => database.drop());
+afterAll(() => database.end());
 
 function schedule(id: string, input = '{}'): ServiceSchedule {
   return {

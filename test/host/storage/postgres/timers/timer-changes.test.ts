@@ -28,7 +28,7 @@ beforeEach(async () => {
   await database.empty();
   session = await database.connect();
 });
-afterAll(() => database.drop());
+afterAll(() => database.end());
 
 /** Reads all timers. A damaged one fails the test. */
 async function all(): Promise<readonly StoredTimer[]> {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = await TimerDatabase.open(await PostgresServer.shared('18'));
 });
 beforeEach(() => database.empty());
-afterAll(() => database.drop());
+afterAll(() => database.end());
 
 /** Reads all timers, indexed by owner and name. A damaged one fails the test. */
 async function stored(session: DatabaseSession): Promise<ReadonlyMap<string, StoredTimer>> {

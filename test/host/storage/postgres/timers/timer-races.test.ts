@@ -41,7 +41,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     first = await database.connect();
     second = await database.connect();
   });
-  afterAll(() => database.drop());
+  afterAll(() => database.end());
 
   async function set(...names: readonly string[]): Promise<readonly StoredTimer[]> {
     await storedGroup(

@@ -26,7 +26,7 @@ beforeEach(async () => {
   damaged = [];
   reader = new PostgresTimerReader(session, (error) => damaged.push(error));
 });
-afterAll(() => database.drop());
+afterAll(() => database.end());
 
 /** Sets timers `t0` to `t9`, which are due one after the other, from 8 on: the order of numbers is not that of their texts. */
 async function setTen(): Promise<void> {

@@ -12,7 +12,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
   beforeAll(async () => {
     database = await TimerDatabase.open(await PostgresServer.shared(version));
   });
-  afterAll(() => database.drop());
+  afterAll(() => database.end());
 
   async function open(limits: TimerLimits) {
     await database.empty();

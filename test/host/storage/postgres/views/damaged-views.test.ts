@@ -30,7 +30,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
   beforeAll(async () => {
     database = await emptyDatabase(await PostgresServer.shared(version));
   });
-  afterAll(() => database.drop());
+  afterAll(() => database.end());
   beforeEach(async () => {
     await database.sql('DELETE FROM svc.view_definition');
     store = viewsIn(database);

@@ -11,7 +11,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
   beforeAll(async () => {
     database = await emptyDatabase(await PostgresServer.shared(version));
   });
-  afterAll(() => database.drop());
+  afterAll(() => database.end());
 
   viewStoreSuite('in PostgreSQL', async (limits) => {
     await database.sql('DELETE FROM svc.view_definition');

@@ -83,7 +83,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     const name = `views_${locale.includes('level2') ? 'level2' : 'english'}`;
     await server.sql(`CREATE DATABASE ${name} OWNER ${ROLE} TEMPLATE template0 ${locale}`);
     const database = new FreshDatabase(server, name);
-    onTestFinished(() => database.drop());
+    onTestFinished(() => database.end());
     // The collation of the database is another one.
     const [compared] = await database.sql("SELECT 'a' < 'B' AS is_less");
     expect(compared).toEqual({ is_less: true });
@@ -111,7 +111,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     const store = viewsIn(database);
     onTestFinished(async () => {
       await store.close();
-      await database.drop();
+      await database.end();
     });
     const view = viewOf(indexOn(['n', 'integer']));
     const writer = await store.openWriter(view);
@@ -153,7 +153,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     const store = viewsIn(database, { keyBytesMax: 8_192 });
     onTestFinished(async () => {
       await store.close();
-      await database.drop();
+      await database.end();
     });
     const view = viewOf(indexOn(['a', 'text'], ['b', 'text']));
     const writer = await store.openWriter(view);

@@ -24,7 +24,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
   beforeAll(async () => {
     database = await emptyDatabase(await PostgresServer.shared(version));
   });
-  afterAll(() => database.drop());
+  afterAll(() => database.end());
   beforeEach(async () => void (await database.sql('DELETE FROM svc.view_definition')));
 
   /** A store of another process. */

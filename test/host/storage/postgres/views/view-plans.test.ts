@@ -91,7 +91,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
   beforeAll(async () => {
     database = await emptyDatabase(await PostgresServer.shared(version));
   });
-  afterAll(() => database.drop());
+  afterAll(() => database.end());
 
   /** A live view with rows, of which the server knows what `analyzed` says. */
   async function store(analyzed: 'nothing' | 'few rows' | 'all rows') {
