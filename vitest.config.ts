@@ -1,6 +1,7 @@
-// The two tiers of tests: `npm test` runs the projects `main` and `main-shared`, `npm run test:long` runs `long` and `long-15`. A file
+// The two tiers of tests: `npm test` runs the projects `main` and `main-shared`, `npm run test:long` runs `long`, `long-15` and `long-database`. A file
 // is in the long tier when its name ends in `.long.test.ts`. A file of the main tier whose tests run on two PostgreSQL servers runs on
-// PostgreSQL 18 in the main tier, and on PostgreSQL 15 in the long one.
+// PostgreSQL 18 in the main tier, and on PostgreSQL 15 in the long one. A file whose services have journals in memory and in folders in
+// the main tier has them in PostgreSQL in the long one if it asks for that.
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -59,14 +60,12 @@ const ALONE = [
   'test/http1/connections/server-ends.test.ts',
 ];
 
-/** Files of the main tier whose tests run on two PostgreSQL servers. */
-const ON_TWO_SERVERS = HAS_DEBIAN
-  ? globSync('test/**/*.test.ts', { cwd: import.meta.dirname })
-      .filter((file) => !file.endsWith('.long.test.ts'))
-      .filter((file) =>
-        readFileSync(join(import.meta.dirname, file), 'utf8').includes('serverVersions()'),
-      )
-  : [];
+/** Returns the files of the main tier that contain a text. */
+function filesWith(text: string): readonly string[] {
+  return globSync('test/**/*.test.ts', { cwd: import.meta.dirname })
+    .filter((file) => !file.endsWith('.long.test.ts'))
+    .filter((file) => readFileSync(join(import.meta.dirname, file), 'utf8').includes(text));
+}
 
 // oxlint-disable-next-line import/no-default-export -- vitest asks for one
 export default defineConfig({
@@ -110,7 +109,17 @@ export default defineConfig({
         test: {
           name: 'long-15',
           env: { SVC_TEST_POSTGRES: '15' },
-          include: ON_TWO_SERVERS,
+          include: HAS_DEBIAN ? [...filesWith('serverVersions()')] : [],
+          isolate: false,
+          setupFiles: ['test/support/unchanged-process.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long-database',
+          env: { SVC_TEST_JOURNAL: 'postgres' },
+          include: [...filesWith('orDatabase(')],
           isolate: false,
           setupFiles: ['test/support/unchanged-process.ts'],
         },

@@ -1,7 +1,8 @@
 // Runs the checks and the tests. The last line is `N passed, N failed`; a failed check counts as one failure.
 // - `npm test`: types, lint, format, fixtures, and the tests of the main tier.
 // - `npm test -- PATH …`: types; and lint, format and tests of the files that belong to the paths, in both tiers.
-// - `npm run test:long`: the tests of the long tier (`*.long.test.ts`), and those of the main tier on the other PostgreSQL server.
+// - `npm run test:long`: the tests of the long tier (`*.long.test.ts`), and those of the main tier that run on
+//   another PostgreSQL server there, or have their journals in PostgreSQL.
 // - `npm run check`: the checks of `npm test` without the tests.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -22,6 +23,7 @@ const USES_CONSOLE_PAGE = /^(?:test\/)?(?:browser|cli|console|programs|scripts)(
 
 /** Tests of the long tier wait for processes, leases and servers, so that more of them than there are processors run at a time. */
 const LONG_WORKERS = 3;
+const LONG_PROJECTS = ['long', 'long-15', 'long-database'].map((name) => `--project=${name}`);
 
 /** Preparations of the tests. Tests that run alone compile the fixtures that they need themselves. */
 const preparations: readonly Step[] = [
@@ -73,7 +75,7 @@ function planOf(args: readonly string[]): Plan {
   if (values.long)
     return {
       steps: preparations,
-      selection: ['--project=long', '--project=long-15', `--maxWorkers=${LONG_WORKERS}`],
+      selection: [...LONG_PROJECTS, `--maxWorkers=${LONG_WORKERS}`],
       isTier: true,
     };
   return {

@@ -34,6 +34,7 @@ const variables = new Set([...listed].map((name) => variableName(name)));
 /** Variables of tests, by which they do more. */
 const TEST_VARIABLES = [
   'SVC_TEST_FRAMES',
+  'SVC_TEST_JOURNAL',
   'SVC_TEST_JOURNALS',
   'SVC_TEST_KILLS',
   'SVC_TEST_POSTGRES',

@@ -124,8 +124,8 @@ test.concurrent.for<[shards: number, url: string, options: Pick<ServiceOptions, 
     expect(await journal.owned()).toEqual({ nodes: 0, slices: 0 });
     for (const id of ORDERS) expect((await stored(journal, id)).open).toEqual(new Set([3]));
 
-    // If the first process had left a lease, this one would be refused.
-    const again = await urlOf(started(context, journal, { ...options, shards }));
+    // If the first process had left a lease, this one would be refused. It has another number of shards.
+    const again = await urlOf(started(context, journal, { ...options, shards: 3 - shards }));
     await Promise.all(
       ORDERS.map(async (id) => {
         await place(again, id, 2);

@@ -18,16 +18,17 @@ import {
   serve,
   transfer,
 } from '../../support/consumers/transfers.ts';
+import { isInDatabase, orDatabase } from '../../support/postgres/journal-tier.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SOON = { timeout: 20_000 };
 
 describe.each([
-  ['in memory', () => ({})],
-  ['on disk', () => ({ dataFolder: temporaryFolder() })],
+  ...(isInDatabase ? [] : [['in memory', () => ({})] as const]),
+  ['on disk', () => orDatabase(() => ({ dataFolder: temporaryFolder() }))] as const,
 ])('a consumer with a journal %s', (_place, options) => {
   test('gets each event, and calls another entity once for each', async () => {
-    const service = await serve([ledger], options());
+    const service = await serve([ledger], await options());
     for (let n = 0; n < 20; n++) await order(service, `t${n % 5}`, 'a');
     await expect.poll(() => balance(service, 'a'), SOON).toBe(20);
     // An event that is ordered later is handled, so that a doubled call would have been made by now.
@@ -53,7 +54,7 @@ describe.each([
       ],
     });
     const service = await serve([refusing], {
-      ...options(),
+      ...(await options()),
       management: { port: 0 },
       log: (entry) => entries.push(entry),
     });
@@ -161,8 +162,8 @@ test('an attempt that calls with another input is refused', async () => {
 });
 
 test("a new consumer that starts 'now' gets no event of before, and keeps its place afterwards", async () => {
-  const dataFolder = temporaryFolder();
-  const first = await serve([], { dataFolder });
+  const storage = await orDatabase(() => ({ dataFolder: temporaryFolder() }));
+  const first = await serve([], storage);
   await order(first, 't', 'a', 1);
   await first.stop();
   const later = defineConsumer({
@@ -170,15 +171,15 @@ test("a new consumer that starts 'now' gets no event of before, and keeps its pl
     start: 'now',
     on: [...ledger.sources.values()],
   });
-  const second = await serve([later], { dataFolder });
+  const second = await serve([later], storage);
   await order(second, 't', 'a', 10);
   await expect.poll(() => balance(second, 'a'), SOON).toBe(10);
   await second.stop();
   // A consumer that was left out, and one whose start is changed, go on where they were.
-  const third = await serve([], { dataFolder });
+  const third = await serve([], storage);
   await order(third, 't', 'a', 100);
   await third.stop();
-  const fourth = await serve([ledger], { dataFolder });
+  const fourth = await serve([ledger], storage);
   await expect.poll(() => balance(fourth, 'a'), SOON).toBe(110);
 });
 
@@ -233,7 +234,7 @@ test('a consumer that is not done in time is tried again', async () => {
 });
 
 test('a stop waits for the event that is being handled', async () => {
-  const dataFolder = temporaryFolder();
+  const storage = await orDatabase(() => ({ dataFolder: temporaryFolder() }));
   const begun = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
   let handled = 0;
@@ -252,13 +253,13 @@ test('a stop waits for the event that is being handled', async () => {
       },
     ],
   });
-  const first = await serve([slow], { dataFolder });
+  const first = await serve([slow], storage);
   await order(first, 't', 'a');
   await begun.promise;
   const stopped = first.stop();
   mayEnd.resolve();
   await stopped;
-  const second = await serve([slow], { dataFolder });
+  const second = await serve([slow], storage);
   await order(second, 'other', 'a');
   await expect.poll(() => handled, SOON).toBe(2);
 });
@@ -305,7 +306,7 @@ test('a stop delivers no further event while requests are finished', async () =>
 });
 
 test('an event whose consumer is cut off by the stop is delivered again after the start', async () => {
-  const dataFolder = temporaryFolder();
+  const storage = await orDatabase(() => ({ dataFolder: temporaryFolder() }));
   const begun = Promise.withResolvers<void>();
   let handled = 0;
   const hanging = defineConsumer({
@@ -321,11 +322,11 @@ test('an event whose consumer is cut off by the stop is delivered again after th
       },
     ],
   });
-  const first = await serve([hanging], { dataFolder });
+  const first = await serve([hanging], storage);
   await order(first, 't', 'a');
   await begun.promise;
   await first.stop(0);
-  await serve([hanging], { dataFolder });
+  await serve([hanging], storage);
   await expect.poll(() => handled, SOON).toBe(2);
 });
 

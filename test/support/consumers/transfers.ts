@@ -1,6 +1,7 @@
 // Transfers between accounts: two entities, the consumer `ledger` between them, and an embedded service of them.
 import { Type } from 'typebox';
 import { expect, onTestFinished } from 'vitest';
+import { orDatabase } from '../postgres/journal-tier.ts';
 import {
   type ConsumerDefinition,
   createService,
@@ -73,7 +74,9 @@ export async function serve(
   options: Partial<ServiceOptions> = {},
 ): Promise<Service> {
   const where =
-    'dataFolder' in options || 'database' in options ? {} : { journal: 'memory' as const };
+    'dataFolder' in options || 'database' in options
+      ? {}
+      : await orDatabase(() => ({ journal: 'memory' as const }));
   const service = await createService({
     name: 'transfers',
     entities: [transfer, account],

@@ -77,6 +77,8 @@ export class PostgresServer {
   readonly #env: Readonly<Record<string, string>>;
   #process: ChildProcess | undefined;
   #admin: Promise<Client> | undefined;
+  /** Settles once the last statement of `sql` has been answered: a client takes one at a time. */
+  #lastStatement: Promise<unknown> = Promise.resolve();
   #databases = 0;
 
   private constructor(
@@ -144,8 +146,9 @@ export class PostgresServer {
 
   /** Executes a statement as superuser, in the database `postgres`. Returns the rows as objects. */
   async sql(text: string, values: readonly unknown[] = []): Promise<readonly QueryResultRow[]> {
-    this.#admin ??= this.#connectAdmin();
-    return (await (await this.#admin).query(text, [...values])).rows;
+    const rows = this.#lastStatement.then(() => this.#execute(text, values));
+    this.#lastStatement = rows.catch(() => undefined);
+    return rows;
   }
 
   /** Connects as superuser. The connection closes with the server at the latest. */
@@ -280,6 +283,11 @@ export class PostgresServer {
       { ...this.#user, cwd: this.folder, stdio: 'pipe' },
     );
     this.configure({ port: this.port, unix_socket_directories: this.folder });
+  }
+
+  async #execute(text: string, values: readonly unknown[]): Promise<readonly QueryResultRow[]> {
+    this.#admin ??= this.#connectAdmin();
+    return (await (await this.#admin).query(text, [...values])).rows;
   }
 
   /** Gives a file to the user that runs the server. */
