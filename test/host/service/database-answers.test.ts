@@ -217,7 +217,7 @@ test('a handler whose later call was not stored has made the one before, and mak
 
 test('a command that faults has stored nothing, and its entity goes on', async () => {
   await add('a', 1);
-  await expect(service.call(account, 'a').fail()).rejects.toThrow();
+  await expect(service.call(account, 'a').fail()).rejects.toThrow('fail');
   expect(await journals.number(EVENTS)).toBe(1);
   expect(await add('a', 2)).toBe(3);
 });

@@ -18,72 +18,72 @@ import {
   serve,
   transfer,
 } from '../../support/consumers/transfers.ts';
-import { isInDatabase, orDatabase } from '../../support/postgres/journal-tier.ts';
+import { orDatabase, storages } from '../../support/postgres/journal-tier.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SOON = { timeout: 20_000 };
 
-describe.each([
-  ...(isInDatabase ? [] : [['in memory', () => ({})] as const]),
-  ['on disk', () => orDatabase(() => ({ dataFolder: temporaryFolder() }))] as const,
-])('a consumer with a journal %s', (_place, options) => {
-  test('gets each event, and calls another entity once for each', async () => {
-    const service = await serve([ledger], await options());
-    for (let n = 0; n < 20; n++) await order(service, `t${n % 5}`, 'a');
-    await expect.poll(() => balance(service, 'a'), SOON).toBe(20);
-    // An event that is ordered later is handled, so that a doubled call would have been made by now.
-    await order(service, 't0', 'b');
-    await expect.poll(() => balance(service, 'b'), SOON).toBe(1);
-    expect(await balance(service, 'a')).toBe(20);
-  });
+describe.each(storages(() => ({ dataFolder: temporaryFolder() })))(
+  'a consumer with a journal %s',
+  (_place, options) => {
+    test('gets each event, and calls another entity once for each', async () => {
+      const service = await serve([ledger], await options());
+      for (let n = 0; n < 20; n++) await order(service, `t${n % 5}`, 'a');
+      await expect.poll(() => balance(service, 'a'), SOON).toBe(20);
+      // An event that is ordered later is handled, so that a doubled call would have been made by now.
+      await order(service, 't0', 'b');
+      await expect.poll(() => balance(service, 'b'), SOON).toBe(1);
+      expect(await balance(service, 'a')).toBe(20);
+    });
 
-  test('whose events are parked for one entity goes on with the others, and is counted', async () => {
-    const entries: LogEntry[] = [];
-    const refusing = defineConsumer({
-      id: 'refusing',
-      start: 'beginning',
-      on: [
-        {
-          entity: transfer,
-          async handle(event, { entityId, call, done }) {
-            if (entityId === 'bad') return refuse('this one never', 'CONFLICT');
-            if (event.type === 'ordered') await call(account, event.to).book(event.cents);
-            return done();
+    test('whose events are parked for one entity goes on with the others, and is counted', async () => {
+      const entries: LogEntry[] = [];
+      const refusing = defineConsumer({
+        id: 'refusing',
+        start: 'beginning',
+        on: [
+          {
+            entity: transfer,
+            async handle(event, { entityId, call, done }) {
+              if (entityId === 'bad') return refuse('this one never', 'CONFLICT');
+              if (event.type === 'ordered') await call(account, event.to).book(event.cents);
+              return done();
+            },
           },
-        },
-      ],
+        ],
+      });
+      const service = await serve([refusing], {
+        ...(await options()),
+        management: { port: 0 },
+        log: (entry) => entries.push(entry),
+      });
+      await order(service, 'bad', 'a');
+      await order(service, 'bad', 'a');
+      await order(service, 'good', 'a', 7);
+      await expect.poll(() => balance(service, 'a'), SOON).toBe(7);
+      const metrics = async () => (await fetch(`${service.managementUrl!}/svc/metrics`)).text();
+      await expect
+        .poll(metrics, SOON)
+        .toContain('\nsvc_consumer_lanes{consumer="refusing",state="parked"} 1\n');
+      await expect
+        .poll(metrics, SOON)
+        .toContain('\nsvc_consumer_lag_records{consumer="refusing"} 0\n');
+      expect(await metrics()).toContain('\nsvc_consumer_stalled{consumer="refusing"} 0\n');
+      expect(entries).toContainEqual(
+        expect.objectContaining({
+          message: 'the events of an entity are parked',
+          fields: {
+            consumer: 'refusing',
+            component: 'transfer',
+            entity: 'bad',
+            seq: 1,
+            reason: 'CONFLICT: this one never',
+          },
+        }),
+      );
     });
-    const service = await serve([refusing], {
-      ...(await options()),
-      management: { port: 0 },
-      log: (entry) => entries.push(entry),
-    });
-    await order(service, 'bad', 'a');
-    await order(service, 'bad', 'a');
-    await order(service, 'good', 'a', 7);
-    await expect.poll(() => balance(service, 'a'), SOON).toBe(7);
-    const metrics = async () => (await fetch(`${service.managementUrl!}/svc/metrics`)).text();
-    await expect
-      .poll(metrics, SOON)
-      .toContain('\nsvc_consumer_lanes{consumer="refusing",state="parked"} 1\n');
-    await expect
-      .poll(metrics, SOON)
-      .toContain('\nsvc_consumer_lag_records{consumer="refusing"} 0\n');
-    expect(await metrics()).toContain('\nsvc_consumer_stalled{consumer="refusing"} 0\n');
-    expect(entries).toContainEqual(
-      expect.objectContaining({
-        message: 'the events of an entity are parked',
-        fields: {
-          consumer: 'refusing',
-          component: 'transfer',
-          entity: 'bad',
-          seq: 1,
-          reason: 'CONFLICT: this one never',
-        },
-      }),
-    );
-  });
-});
+  },
+);
 
 test('an attempt has the time, the random numbers and the metadata of the one before', async () => {
   const attempts: unknown[] = [];

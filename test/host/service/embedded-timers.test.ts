@@ -11,7 +11,7 @@ import {
   type Service,
   type ServiceOptions,
 } from '../../../host/embed.ts';
-import { isInDatabase, orDatabase } from '../../support/postgres/journal-tier.ts';
+import { orDatabase, storages } from '../../support/postgres/journal-tier.ts';
 import { temporaryFoldersOfFile } from '../../support/temporary-folder.ts';
 
 const Alarm = Type.Object({ rung: Type.Integer() });
@@ -66,7 +66,7 @@ async function serve(options: Partial<ServiceOptions> = {}): Promise<Service> {
     log: () => {},
     ...where,
     ...options,
-  } as ServiceOptions);
+  });
   services.push(service);
   return service;
 }
@@ -76,60 +76,60 @@ async function rungOf(service: Service, id: string): Promise<number> {
   return found.isOk ? found.value.rung : -1;
 }
 
-describe.concurrent.each([
-  ...(isInDatabase ? [] : [['in memory', () => ({})] as const]),
-  ['on disk', ownStorage] as const,
-])('a timer %s', (_place, options) => {
-  test('sends its command once it is due, and once only', async ({ expect }) => {
-    const service = await serve(await options());
-    await service.call(alarm, 'a').after(20);
-    await expect.poll(() => rungOf(service, 'a')).toBe(1);
-    // A timer that is set later has been fired, so the first would have been fired again by now.
-    await service.call(alarm, 'b').after(50);
-    await expect.poll(() => rungOf(service, 'b')).toBe(1);
-    expect(await rungOf(service, 'a')).toBe(1);
-  });
+describe.concurrent.each(storages(() => ({ dataFolder: ownFolder() })))(
+  'a timer %s',
+  (_place, options) => {
+    test('sends its command once it is due, and once only', async ({ expect }) => {
+      const service = await serve(await options());
+      await service.call(alarm, 'a').after(20);
+      await expect.poll(() => rungOf(service, 'a')).toBe(1);
+      // A timer that is set later has been fired, so the first would have been fired again by now.
+      await service.call(alarm, 'b').after(50);
+      await expect.poll(() => rungOf(service, 'b')).toBe(1);
+      expect(await rungOf(service, 'a')).toBe(1);
+    });
 
-  test('is not fired after it was cancelled', async ({ expect }) => {
-    const service = await serve(await options());
-    // On a slow machine a timer may be fired before it is cancelled, and the next one is taken.
-    let id: string;
-    let dueMs: number;
-    let attempt = 0;
-    do {
-      id = `a${attempt++}`;
-      dueMs = Date.now() + 300;
-      await service.call(alarm, id).after(300);
-      await service.call(alarm, id).cancel();
-    } while (Date.now() >= dueMs);
-    await service.call(alarm, 'b').after(300);
-    await expect.poll(() => rungOf(service, 'b'), { timeout: 10_000 }).toBe(1);
-    expect(await rungOf(service, id)).toBe(0);
-  });
+    test('is not fired after it was cancelled', async ({ expect }) => {
+      const service = await serve(await options());
+      // On a slow machine a timer may be fired before it is cancelled, and the next one is taken.
+      let id: string;
+      let dueMs: number;
+      let attempt = 0;
+      do {
+        id = `a${attempt++}`;
+        dueMs = Date.now() + 300;
+        await service.call(alarm, id).after(300);
+        await service.call(alarm, id).cancel();
+      } while (Date.now() >= dueMs);
+      await service.call(alarm, 'b').after(300);
+      await expect.poll(() => rungOf(service, 'b'), { timeout: 10_000 }).toBe(1);
+      expect(await rungOf(service, id)).toBe(0);
+    });
 
-  test('is counted for the metrics, also when it is dead', async ({ expect }) => {
-    const service = await serve({ ...(await options()), management: { port: 0 } });
-    const metrics = async () => (await fetch(`${service.managementUrl!}/svc/metrics`)).text();
-    expect(await metrics()).toContain('\nsvc_timers{state="pending"} 0\n');
-    for (const id of ['a', 'b']) await service.call(alarm, id).after(3_600_000);
-    await service.call(alarm, 'c').failLater();
-    const counts = '\nsvc_timers{state="pending"} 2\nsvc_timers{state="dead"} 1\n';
-    // The pause between two counts is a hundred times as long as a count.
-    await expect.poll(metrics, { timeout: 100_000 }).toContain(counts);
-    const after = await metrics();
-    expect(after).toContain('\nsvc_timers_overdue_seconds 0\n');
-    expect(after).toContain('\nsvc_timer_firings_total{outcome="dead"} 1\n');
-    expect(after).toContain('\nsvc_timer_firings_total{outcome="replied"} 0\n');
-    expect(after).toContain('\nsvc_invocations_ended_total{kind="firing",outcome="Failed"} 1\n');
-  });
+    test('is counted for the metrics, also when it is dead', async ({ expect }) => {
+      const service = await serve({ ...(await options()), management: { port: 0 } });
+      const metrics = async () => (await fetch(`${service.managementUrl!}/svc/metrics`)).text();
+      expect(await metrics()).toContain('\nsvc_timers{state="pending"} 0\n');
+      for (const id of ['a', 'b']) await service.call(alarm, id).after(3_600_000);
+      await service.call(alarm, 'c').failLater();
+      const counts = '\nsvc_timers{state="pending"} 2\nsvc_timers{state="dead"} 1\n';
+      // The pause between two counts is a hundred times as long as a count.
+      await expect.poll(metrics, { timeout: 100_000 }).toContain(counts);
+      const after = await metrics();
+      expect(after).toContain('\nsvc_timers_overdue_seconds 0\n');
+      expect(after).toContain('\nsvc_timer_firings_total{outcome="dead"} 1\n');
+      expect(after).toContain('\nsvc_timer_firings_total{outcome="replied"} 0\n');
+      expect(after).toContain('\nsvc_invocations_ended_total{kind="firing",outcome="Failed"} 1\n');
+    });
 
-  test('of the service recurs', async ({ expect }) => {
-    const given = await options();
-    const schedules = [{ id: 'tick', due: Due.every(1_000), call: callOf(alarm, 's').ring() }];
-    const service = await serve({ ...given, schedules });
-    await expect.poll(() => rungOf(service, 's'), { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
-  });
-});
+    test('of the service recurs', async ({ expect }) => {
+      const given = await options();
+      const schedules = [{ id: 'tick', due: Due.every(1_000), call: callOf(alarm, 's').ring() }];
+      const service = await serve({ ...given, schedules });
+      await expect.poll(() => rungOf(service, 's'), { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
+    });
+  },
+);
 
 test.concurrent('a schedule of the service is removed with its declaration', async ({ expect }) => {
   const storage = await ownStorage();

@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isInDatabase, orDatabase } from '../../support/postgres/journal-tier.ts';
+import { isInDatabase, orDatabase, storages } from '../../support/postgres/journal-tier.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { order, orderService, type OrderService, ordersView } from './support/order-service.ts';
 
@@ -35,10 +35,7 @@ const errorOf = async (response: Response) => [
   ((await response.json()) as { readonly error: string }).error,
 ];
 
-describe.each([
-  ['in a folder', () => orDatabase(() => ({ dataFolder: temporaryFolder() }))] as const,
-  ...(isInDatabase ? [] : [['in memory', () => ({ journal: 'memory' as const })] as const]),
-])('views %s', (_name, storage) => {
+describe.each(storages(() => ({ dataFolder: temporaryFolder() })))('views %s', (_name, storage) => {
   test('have what the handler has just stored, each time', async () => {
     const started = await start(await storage());
     const expected: { customer: string; cents: number }[] = [];

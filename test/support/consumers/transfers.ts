@@ -84,7 +84,7 @@ export async function serve(
     log: () => {},
     ...where,
     ...options,
-  } as ServiceOptions);
+  });
   onTestFinished(() => service.stop());
   return service;
 }

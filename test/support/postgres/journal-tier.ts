@@ -18,3 +18,17 @@ export async function orDatabase<Storage extends object>(
   if (source.kind !== 'file') throw new Error('the URL of a test is in a file');
   return { database: { urlFile: source.path } };
 }
+
+/** Returns the names of the storages with which the tests of this run are repeated, each with a function that makes it. */
+export function storages<Storage extends object>(
+  onDisk: () => Storage,
+): readonly (readonly [
+  name: string,
+  make: () => Promise<Storage | InDatabase | { readonly journal: 'memory' }>,
+])[] {
+  if (isInDatabase) return [['in PostgreSQL', () => orDatabase(onDisk)]];
+  return [
+    ['in memory', async () => ({ journal: 'memory' as const })],
+    ['on disk', async () => onDisk()],
+  ];
+}
