@@ -20,11 +20,17 @@ const PLANNING: SessionSettings = {
 };
 /** Number of prepared statements after which the connection is replaced. A view has a few for each query. */
 const STATEMENTS_MAX = 1_000;
+/**
+ * Age after which the connection is replaced, in milliseconds: a server that was the primary may still be reached by it after another one was
+ * promoted, and its rows stay as they were.
+ */
+const AGE_MS_MAX = 60_000;
 
 export class ViewSession {
   readonly #session: DatabaseSession;
   /** Names of prepared statements, indexed by their texts. */
   readonly #names = new Map<string, string>();
+  readonly #openedMs = performance.now();
 
   private constructor(session: DatabaseSession) {
     this.#session = session;
@@ -50,9 +56,10 @@ export class ViewSession {
     return this.#session.ended;
   }
 
-  /** Whether the connection has prepared so many statements that another one should be used. */
+  /** Whether another connection should be used: this one has prepared many statements, or is old. */
   get isWorn(): boolean {
-    return this.#names.size >= STATEMENTS_MAX;
+    const isOld = performance.now() - this.#openedMs >= AGE_MS_MAX;
+    return isOld || this.#names.size >= STATEMENTS_MAX;
   }
 
   /** Carries out a statement that is used often, which is prepared. Rejects with DatabaseFailure. */

@@ -1,5 +1,14 @@
 // The connections of a store of views in PostgreSQL: lost ones are made again, and changes of a table hold nobody up.
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import type { DatabaseSession } from '../../../../../host/storage/postgres/database-session.ts';
 import { connectDatabase } from '../../../../../host/storage/postgres/connect-database.ts';
 import { PostgresViews } from '../../../../../host/storage/postgres/views/postgres-views.ts';
@@ -88,6 +97,26 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     await Promise.all(sessions.slice(0, 2).map((session) => session.ended));
     await writer.put([row('b', { n: 2 })], folded(2));
     expect(await keysOf(reader, planned({}))).toEqual(['a', 'b']);
+  });
+
+  test('are made again after a minute, because the server may not be the primary any more', async () => {
+    const writer = await store.openWriter(view);
+    await writer.put([row('a', { n: 1 })], folded(1));
+    await finish(writer);
+    const reader = store.reader(view);
+    expect(await reader.get('a')).toBeDefined();
+    const before = sessions.length;
+    const reading = sessions.at(-1)!;
+    expect(await reader.get('a')).toBeDefined();
+    expect(sessions).toHaveLength(before);
+    const nowMs = performance.now() + 60_000;
+    vi.spyOn(performance, 'now').mockReturnValue(nowMs);
+    onTestFinished(() => vi.restoreAllMocks());
+    expect(await reader.get('a')).toBeDefined();
+    await reading.ended;
+    expect(sessions).toHaveLength(before + 1);
+    await writer.put([row('b', { n: 2 })], folded(2));
+    expect(sessions).toHaveLength(before + 2);
   });
 
   test('that cannot be made fail each call with the reason, and none is left open', async () => {
