@@ -383,6 +383,7 @@ export class EmbeddedService implements Service {
         journalSeries: storage.series,
         timerSeries: this.#timerSeries,
         consumerSeries: this.#consumers,
+        clusterSeries: { read: () => storage.cluster },
         programMetrics: this.#options.metrics,
         ...(descriptor.configuration && { configuration: this.#configuration }),
         views: { read: () => this.#views?.statuses.read() ?? [] },

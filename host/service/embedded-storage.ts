@@ -17,6 +17,7 @@ import {
   openFeed,
   openViews,
 } from '../storage/follower-connection.ts';
+import type { ClusterMembership } from '../storage/cluster-nodes.ts';
 import { attachJournal, leasesOf } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/journal-limits.ts';
 import type { JournalLocation } from '../storage/journal-location.ts';
@@ -102,6 +103,11 @@ export class EmbeddedStorage {
   /** Leases of the entities; undefined: nobody else can write them. Call it once the journal is open. */
   get leases(): Leases | undefined {
     return this.#leases;
+  }
+
+  /** The cluster, of which the service is the only node; undefined if the journal is in no database, or not open yet. */
+  get cluster(): ClusterMembership | undefined {
+    return this.#stored?.cluster;
   }
 
   /** Why nothing can be stored or answered now, as a sentence; undefined: it can. */

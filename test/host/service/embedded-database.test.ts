@@ -103,6 +103,17 @@ test('entities and timers go on after a stop, and a second program is refused me
   await expect.poll(() => times(second, 'c'), SOON).toBe(1);
 });
 
+test('the metrics have the lease and the slices of the program', async () => {
+  const service = await alarms({
+    ...storedIn(await newDatabase()),
+    management: { host: '127.0.0.1', port: 0 },
+  });
+  const metrics = await (await fetch(`${service.managementUrl!}/svc/metrics`)).text();
+  expect(metrics).toContain('\nsvc_cluster_slices 1024\n');
+  expect(metrics).toContain('\nsvc_cluster_nodes{status="Joining"} 1\n');
+  expect(metrics).toMatch(/^svc_cluster_lease_left_seconds [1-5]/m);
+});
+
 test('views have what was stored before a position, also after a restart', async () => {
   const storage = storedIn(await newDatabase());
   const first = await orderService(storage);
