@@ -143,7 +143,7 @@ async function withEngine<T>(
   use: (engine: CounterEngine) => Promise<T>,
 ): Promise<T> {
   const opened = await openPostgresJournal(journalInDatabase(source), {
-    limits: { bytesMax: 0 },
+    limits: { bytesMax: 0, closeMs: 3_000 },
     timerLimits: TIMER_LIMITS_DEFAULT,
     series: new JournalSeries(),
     fingerprint: 'bench',

@@ -18,6 +18,8 @@ export interface ConnectOptions {
   readonly statementTimeoutMs?: number;
   /** The server ends the connection when a transaction waits so long for its next statement: it may hold locks. Default: 5 s. */
   readonly idleInTransactionMs?: number;
+  /** Ends the attempt to connect when it is aborted; the connection stays if it is made before. */
+  readonly signal?: AbortSignal;
   /** Receives what an operator should know of a database that can be used, as a sentence. */
   readonly warn?: (message: string) => void;
 }
@@ -56,7 +58,7 @@ function connectHost(
   tls: TlsOptions | undefined,
   options: ConnectOptions,
 ): Promise<DatabaseSession> {
-  return PostgresSession.open(url, host, tls, async (session) => {
+  const prepare = async (session: PostgresSession): Promise<void> => {
     const facts = await readFacts(session);
     checkDatabase(facts, url.shown);
     const openAnother = () =>
@@ -68,7 +70,8 @@ function connectHost(
     await configure(session, facts.synchronousCommit, options);
     const warning = warningOf(facts, url.shown);
     if (warning !== undefined) options.warn?.(warning);
-  });
+  };
+  return PostgresSession.open(url, host, tls, prepare, options.signal);
 }
 
 /** Settings of the session, whatever server, database and role have as theirs. */

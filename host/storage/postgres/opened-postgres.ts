@@ -28,6 +28,7 @@ import { TimerAlarm } from '../timer-alarm.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
 import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
+import { CutConnections } from './cut-connections.ts';
 import type { DatabaseSession } from './database-session.ts';
 import { DeclaredModule } from './declared-module.ts';
 import { ConsumerSettlements } from './consumers/consumer-settlements.ts';
@@ -46,7 +47,7 @@ import { NodeKeeper } from './nodes/node-keeper.ts';
 import { ClusterMember } from './nodes/cluster-member.ts';
 import { IDLE_IN_TRANSACTION_MS, noteHistory } from './nodes/cluster-transaction.ts';
 import { LEASE_MS, NodeLease } from './nodes/node-lease.ts';
-import { SliceUsers } from './nodes/slice-users.ts';
+import { SliceUsers, within } from './nodes/slice-users.ts';
 import { NodeMembership } from './nodes/node-membership.ts';
 import type { AdmitModule } from './nodes/node-modules.ts';
 import { SliceTable } from './nodes/slice-table.ts';
@@ -128,6 +129,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   readonly #timers: PostgresTimerAdministration;
   readonly #declared: DeclaredModule;
   readonly #consumers: ConsumerSettlements;
+  readonly #connections: CutConnections;
   readonly #failure = Promise.withResolvers<SvcError>();
   #measuring: NodeJS.Timeout | undefined;
   #watch: HeadWatch | undefined;
@@ -154,13 +156,14 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   private constructor(journal: FoundJournal, settings: PostgresWriterSettings) {
     const { location, shown } = journal;
     const { source } = location;
-    const connect = async () => new AnsweringSession(await connectDatabase(source));
+    const connect = async () => new AnsweringSession(await this.#connections.connect());
     const fence = nodeFence(() => this.#table.self, shown);
     const following = () =>
       new FollowingSession({ connect, shown, clock: { monotonicMs: () => performance.now() } });
     this.location = location;
     this.#journal = journal;
     this.#settings = settings;
+    this.#connections = new CutConnections((options) => connectDatabase(source, options));
     const membership = new NodeMembership(
       {
         uid: this.#node,
@@ -182,7 +185,7 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
     this.#member = new ClusterMember({
       ...node,
       // Others wait while this node holds the lock of the cluster, so it must not stop there.
-      connect: () => connectDatabase(source, { idleInTransactionMs: IDLE_IN_TRANSACTION_MS }),
+      connect: () => this.#connections.connect({ idleInTransactionMs: IDLE_IN_TRANSACTION_MS }),
       prepare: noteHistory,
       id: journal.id,
       heads: this.#heads,
@@ -319,6 +322,14 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   }
 
   async #close(): Promise<void> {
+    const ended = this.#end();
+    await within(ended, this.#settings.limits.closeMs);
+    // A database that does not answer keeps nobody waiting. If it has answered, no connection is open.
+    this.#connections.cut();
+    await ended;
+  }
+
+  async #end(): Promise<void> {
     clearInterval(this.#measuring);
     this.#watch?.stop();
     this.#declared.close();

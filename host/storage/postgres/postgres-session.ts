@@ -59,18 +59,22 @@ export class PostgresSession implements DatabaseSession {
   }
 
   /**
-   * Connects to one of the hosts. `prepare` uses the session within the time that the URL allows for both. Rejects with
-   * DatabaseFailure, and as `prepare` does.
+   * Connects to one of the hosts. `prepare` uses the session within the time that the URL allows for both, and until `signal` is aborted.
+   * Rejects with DatabaseFailure, and as `prepare` does.
    */
   static async open(
     url: DatabaseUrl,
     host: DatabaseHost,
     tls: TlsOptions | undefined,
     prepare: (session: PostgresSession) => Promise<void>,
+    signal?: AbortSignal,
   ): Promise<PostgresSession> {
+    if (signal?.aborted === true) throw closed();
     const socket = new Socket();
     let stream = socket;
     const timer = setTimeout(() => stream.destroy(tooLate(url)), url.connectTimeoutMs);
+    const cut = (): void => void stream.destroy(closed());
+    signal?.addEventListener('abort', cut);
     try {
       stream = await openStream(socket, host, tls);
       const session = await PostgresSession.#begin(url, host, stream);
@@ -81,6 +85,7 @@ export class PostgresSession implements DatabaseSession {
       throw error;
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', cut);
     }
   }
 

@@ -146,7 +146,7 @@ class User implements AppendGate {
 /** The data that the writer's thread is started with. */
 interface WriterData {
   readonly path: string;
-  readonly limits: JournalLimits;
+  readonly limits: Pick<JournalLimits, 'bytesMax'>;
   readonly timerLimits: TimerLimits;
   readonly levelSizes: LevelSizes;
   readonly series: SharedJournalSeries;

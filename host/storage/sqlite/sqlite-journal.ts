@@ -40,7 +40,7 @@ export interface JournalOptions {
  */
 export async function openSqliteJournal(
   dir: string,
-  limits: JournalLimits = JOURNAL_LIMITS_DEFAULT,
+  limits: Pick<JournalLimits, 'bytesMax'> = JOURNAL_LIMITS_DEFAULT,
   {
     levelSizes = LEVEL_SIZES_DEFAULT,
     timerLimits = TIMER_LIMITS_DEFAULT,

@@ -20,7 +20,7 @@ export class SqliteStandby implements JournalStandby<SqliteJournal> {
   /** Starts the writer's thread. */
   constructor(
     dir: string,
-    limits: JournalLimits,
+    limits: Pick<JournalLimits, 'bytesMax'>,
     {
       levelSizes = LEVEL_SIZES_DEFAULT,
       timerLimits = TIMER_LIMITS_DEFAULT,

@@ -13,7 +13,7 @@ import type { RequestAnswered, WriterCommand, WriterReport } from './journal-mes
 import type { TimerRequest } from './timer-requests.ts';
 
 export interface WriterParts {
-  readonly limits: JournalLimits;
+  readonly limits: Pick<JournalLimits, 'bytesMax'>;
   readonly timerLimits: TimerLimits;
   readonly levelSizes: LevelSizes;
   /** Receives the counts of the writer. */

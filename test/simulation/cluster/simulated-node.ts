@@ -110,7 +110,7 @@ export class SimulatedNode {
         shown: SHOWN,
       },
       {
-        limits: { bytesMax: 0 },
+        limits: { bytesMax: 0, closeMs: 3_000 },
         timerLimits: TIMER_LIMITS_DEFAULT,
         series: new JournalSeries(),
         fingerprint: this.#fingerprint,

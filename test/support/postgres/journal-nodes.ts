@@ -96,7 +96,7 @@ export class JournalNodes {
     const opened = await openPostgresJournal(
       { kind: 'postgres', source: urlFile(this.#server.folder, this.database.name, url.href) },
       {
-        limits: { bytesMax: 0 },
+        limits: { bytesMax: 0, closeMs: 3_000 },
         timerLimits: TIMER_LIMITS_DEFAULT,
         series: new JournalSeries(),
         fingerprint,

@@ -260,7 +260,7 @@ describe('a head that is before the last record of its slice', () => {
     const opening = openPostgresJournal(
       { kind: 'postgres', source: journals.database.source },
       {
-        limits: { bytesMax: 0 },
+        limits: { bytesMax: 0, closeMs: 3_000 },
         timerLimits: TIMER_LIMITS_DEFAULT,
         fingerprint: '',
         isExclusive: true,

@@ -94,7 +94,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
       openPostgresJournal(
         { kind: 'postgres', source: journals.database.source },
         {
-          limits: { bytesMax: 8 * MIB },
+          limits: { bytesMax: 8 * MIB, closeMs: 3_000 },
           timerLimits: TIMER_LIMITS_DEFAULT,
           fingerprint: '',
           isExclusive: true,

@@ -20,7 +20,7 @@ test('each record names its module, and a module that writes again is noted once
     const opened = await openPostgresJournal(
       { kind: 'postgres', source: database.source },
       {
-        limits: { bytesMax: 0 },
+        limits: { bytesMax: 0, closeMs: 3_000 },
         timerLimits: TIMER_LIMITS_DEFAULT,
         series: new JournalSeries(),
         fingerprint,
