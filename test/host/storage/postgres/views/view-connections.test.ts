@@ -111,7 +111,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     expect(sessions).toHaveLength(before);
     const nowMs = performance.now() + 60_000;
     vi.spyOn(performance, 'now').mockReturnValue(nowMs);
-    onTestFinished(() => vi.restoreAllMocks());
+    onTestFinished(() => void vi.restoreAllMocks());
     expect(await reader.get('a')).toBeDefined();
     await reading.ended;
     expect(sessions).toHaveLength(before + 1);
