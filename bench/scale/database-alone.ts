@@ -50,7 +50,7 @@ export async function measureAlone(
     };
   } finally {
     await Promise.all(loops.map((loop) => loop.close()));
-    await database.drop();
+    await database.end();
   }
 }
 

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 /** Returns a database without anything in it, which is removed at the end of the test. */
 export async function emptyDatabase(): Promise<FreshDatabase> {
   const database = await (await PostgresServer.shared('18')).freshDatabase();
-  onTestFinished(() => database.drop());
+  onTestFinished(() => database.end());
   return database;
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 async function newDatabase(): Promise<FreshDatabase> {
   const database = await server.freshDatabase();
-  onTestFinished(() => database.drop());
+  onTestFinished(() => database.end());
   return database;
 }
 

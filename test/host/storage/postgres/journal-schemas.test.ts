@@ -14,7 +14,7 @@ beforeAll(async () => {
 /** Makes a database with journals in these schemas. */
 async function withJournals(...schemas: readonly string[]) {
   const database = await server.freshDatabase();
-  onTestFinished(() => database.drop());
+  onTestFinished(() => database.end());
   for (const schema of schemas) {
     const session = await connectDatabase({ ...database.source, schema });
     await migrateJournal(session);
