@@ -1,43 +1,12 @@
-// ResourceLimits: the resources of a descriptor as limits of the runtime, which share the memory out among the threads of an instance and
-// the module's instances. Buffers of the system and of SQLite are beyond them.
+// ResourceLimits: which resources of a descriptor this machine limits, by the runtime or by the kernel.
 import { availableParallelism } from 'node:os';
-import { cpuMillis, hostingKind, memoryBytes, type ServiceDescriptor } from '@svc/client';
+import { hostingKind, type ServiceDescriptor } from '@svc/client';
 import type { DesiredService, RemovedService } from '../orchestration/orchestrator.ts';
+import { limitsOfRuntime, type RuntimeLimits } from '../orchestration/runtime-limits.ts';
 
-const MIB = 1024 * 1024;
-/** Smallest heap with which a thread of the runtime starts. */
-const HEAP_MIB_MIN = 64;
-
-export interface RuntimeLimits {
-  /** Options of Node. */
-  readonly options: readonly string[];
-  /** Variables of the runtime. With a limit of memory they replace what the descriptor says of the same settings. */
-  readonly variables: Readonly<Record<string, string>>;
-}
-
+/** Returns the limits of a runtime of this machine, which has as many shards as the machine has cores at most. */
 export function runtimeLimits({ resources, env }: ServiceDescriptor): RuntimeLimits {
-  const shards = Number(env?.['SVC_SHARDS'] ?? shardsOf(resources?.cpu)) || 1;
-  const bytes = resources?.memory === undefined ? undefined : memoryBytes(resources.memory);
-  if (bytes === undefined) return { options: [], variables: { SVC_SHARDS: String(shards) } };
-  // An eighth for the main thread, three for the shards, three for modules; one is left for the rest of the process.
-  const mainMib = Math.max(HEAP_MIB_MIN, Math.floor(bytes / 8 / MIB));
-  const shardMib = Math.max(HEAP_MIB_MIN, Math.floor((bytes * 3) / 8 / shards / MIB));
-  const modules = Math.max(MIB, Math.floor((bytes * 3) / 8));
-  return {
-    options: [`--max-old-space-size=${mainMib}`],
-    variables: {
-      SVC_SHARDS: String(shards),
-      SVC_SUPERVISOR_SHARD_HEAP_MIB: String(Math.min(65_536, shardMib)),
-      SVC_WASM_MEMORY_BYTES_TOTAL_MAX: String(modules),
-      SVC_WASM_RELEASED_BYTES_MAX: String(Math.max(MIB, Math.floor(modules / 8))),
-    },
-  };
-}
-
-/** A service has as many shards as whole cores, and at least one. */
-function shardsOf(cpu: string | undefined): number {
-  const cores = ((cpu === undefined ? undefined : cpuMillis(cpu)) ?? 1000) / 1000;
-  return Math.max(1, Math.min(Math.floor(cores), availableParallelism()));
+  return limitsOfRuntime(resources, env, availableParallelism());
 }
 
 /** The resources of a descriptor. */

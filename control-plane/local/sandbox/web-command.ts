@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CALLING_PORT, PROCESS_PORT, type WebServiceDescriptor } from '@svc/client';
 import type { CallerRules } from '@svc/identity/caller';
+import { proxyDeclarations } from '../../orchestration/proxy-declarations.ts';
 import { servicesFileIn } from '../services-files.ts';
 import type { InstanceFolder } from '../instance-folder.ts';
 import type { LaunchCommand, LaunchDependencies } from '../launch-command.ts';
@@ -72,7 +73,7 @@ export function webCommand(
 
 function proxySettings(
   folder: InstanceFolder,
-  { mounts = [], callers: admitted = [], hostnames = [] }: WebServiceDescriptor,
+  descriptor: WebServiceDescriptor,
   { callers, servicesFolder, socketsFolder, baseDomain, drainMs }: WebDependencies,
 ): Readonly<Record<string, string>> {
   const { key, ports, address } = folder.spec;
@@ -90,18 +91,7 @@ function proxySettings(
     ...(socketsFolder === undefined ? {} : { SVC_PROXY_SOCKETS_FOLDER: socketsFolder }),
     SVC_STATE_FILE: folder.stateFile,
     SVC_LOG_FILES_DIR: folder.logFolder,
-    ...listed('SVC_PROXY_MOUNTS', mounts.map(mountText)),
-    ...listed('SVC_PROXY_CALLERS', admitted),
-    ...listed('SVC_PROXY_HOSTNAMES', hostnames),
+    ...proxyDeclarations(descriptor),
     ...(baseDomain === undefined ? {} : { SVC_PROXY_BASE_DOMAIN: baseDomain }),
   };
-}
-
-function listed(variable: string, values: readonly string[]): Readonly<Record<string, string>> {
-  return values.length === 0 ? {} : { [variable]: values.join(',') };
-}
-
-/** A comma separates mounts, so one in a path is written otherwise. */
-function mountText({ path, service }: { readonly path: string; readonly service: string }): string {
-  return `${path.replaceAll(',', '%2C')}=${service}`;
 }
