@@ -228,6 +228,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'control-plane/authorities': [],
   // Services as processes of this machine. It knows the control plane by the interface of a driver alone.
   'control-plane/local': ['control-plane/authorities', 'control-plane/orchestration'],
+  // The objects of services in a cluster, as pure functions. They know the control plane by the interface of a driver alone.
+  'control-plane/kubernetes/manifests': ['control-plane/orchestration'],
+  'control-plane/kubernetes': ['control-plane/orchestration'],
   // The process: it joins all parts of the control plane.
   'control-plane/program': ['control-plane'],
   // Who may do what, before a handler runs; handlers judge what depends on their input.
