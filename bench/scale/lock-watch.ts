@@ -1,7 +1,7 @@
 // LockWatch looks into pg_stat_activity again and again for connections that wait for a lock, and for whose lock they wait. Between
 // two looks the server's log has each wait of more than a millisecond, if `LOCK_LOGGING` is part of its configuration.
 //
-// Connections are told apart by their application_name, which is that of a node. Waiting for a row shows as a wait for the transaction
+// The application_name of a connection is that of its node. Waiting for a row shows as a wait for the transaction
 // that has changed it, for the right to be next (`tuple`), or for a row that another one is inserting (`speculative token`).
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresServer } from '../../test/support/postgres/postgres-server.ts';

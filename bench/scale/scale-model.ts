@@ -108,7 +108,7 @@ export function predict(costs: ScaleCosts, installation: Installation): Predicti
     node.isCarriedOut = false;
     node.sent = node.decided;
     node.decided = 0;
-    if (endUs >= WARM_UP_US && endUs < PLAYED_US) busyUs += workUs;
+    busyUs += Math.max(0, Math.min(endUs, PLAYED_US) - Math.max(endUs - workUs, WARM_UP_US));
   };
   for (;;) {
     const node = nodes.reduce((first, one) => (nextUs(one) < nextUs(first) ? one : first));

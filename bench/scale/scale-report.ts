@@ -10,7 +10,7 @@ const BUSY = ['one', 'oneWithAll', 'own', 'spread'] as const;
 const PACED = ['onePaced', 'ownPaced', 'spreadPaced'] as const;
 export type Kind = (typeof BUSY)[number] | (typeof PACED)[number];
 export type Round = Readonly<Record<Kind, NodesUsage>>;
-/** What the one node and each of several use at rest. */
+/** Use of the one node, and of each of several, at rest. */
 export type Rest = Readonly<Record<'one' | 'several', NodesRest>>;
 
 /** Aim for the ratio of several nodes to one. */
@@ -93,7 +93,7 @@ function figuresOf(usage: NodesUsage, { one, several }: Rest): Figures {
 
 /** Returns how many commands the computed nodes have in flight each: enough that they decide on while the disk writes. */
 function computedInFlight(inFlight: number): number {
-  return 4 * inFlight;
+  return 8 * inFlight;
 }
 
 /** Returns the costs of the model, from the medians of all rounds and a loop that sends one event at a time. */
@@ -249,7 +249,7 @@ function lockLines({ rounds }: ScaleReport): readonly string[] {
   const shown = [...others].map(([event, count]) => `${count} ${event}`).join(', ');
   return [
     `Looks into pg_stat_activity while several nodes worked: ${sum(({ looks }) => looks)}, at ${sum(({ looksAtSeveral }) => looksAtSeveral)} of them statements of`,
-    `several nodes were under way. A node waited for a row of another one: ${sum(({ rowWaits }) => rowWaits.length)} times. Waits between nodes for other`,
+    `several nodes were in progress. A node waited for a row of another one: ${sum(({ rowWaits }) => rowWaits.length)} times. Waits between nodes for other`,
     `locks: ${shown || 'none'}. Waits for rows of more than 1 ms in the server's log: ${sum(({ loggedRowWaits }) => loggedRowWaits.length)}.`,
   ];
 }
