@@ -11,6 +11,7 @@ import {
   consumerServiceSuite,
   EVENT_BYTES_MAX,
   type ServiceUnderTest,
+  SNAPSHOT_EVENTS,
   timerServiceSuite,
   type TimerUnderTest,
   viewServiceSuite,
@@ -18,7 +19,11 @@ import {
 
 const NODES = ['a', 'b', 'c'];
 const SHARED = { timeout: 60_000, interval: 50 };
-const SETTINGS = [`svc.engine.event-bytes-max=${EVENT_BYTES_MAX}`];
+const SETTINGS = [
+  `svc.engine.event-bytes-max=${EVENT_BYTES_MAX}`,
+  `svc.engine.snapshot-interval-events=${SNAPSHOT_EVENTS}`,
+];
+const SNAPSHOTS = 'SELECT FROM svc.snapshot WHERE component = $1 AND id = $2';
 const TIMERS = `SELECT name, command, input, (due_ms - set_ms)::float8 AS "afterMs", schedule FROM svc.timer
   WHERE owner_component = $1 AND owner_id = $2 ORDER BY name`;
 const newFolder = temporaryFoldersOfFile();
@@ -33,6 +38,7 @@ describe.each<[fixture: string, suite: Suite]>([
 ])('three nodes with %s', (fixture, suite) => {
   let cluster: ServedCluster;
   let nodes: readonly ServedNode[];
+  let service: ServiceUnderTest;
 
   beforeAll(async () => {
     const folder = newFolder();
@@ -41,23 +47,28 @@ describe.each<[fixture: string, suite: Suite]>([
     cluster = await ServedCluster.of(await PostgresServer.shared('18'), module, folder);
     nodes = await Promise.all(NODES.map((name) => cluster.start(name, SETTINGS)));
     await vi.waitUntil(async () => ((await cluster.shares()).at(2) ?? 0) > 250, SHARED);
+    service = serviceOf(cluster, nodes);
   });
   afterAll(() => cluster.close());
 
-  suite('three nodes', () => serviceOf(cluster, nodes));
+  suite('three nodes', () => service);
 
   test('nodes have answered for each other', async () => {
-    const metrics = await Promise.all(nodes.map((node) => cluster.metrics(node)));
+    const left = nodes.filter(({ svc }) => svc.child.exitCode === null);
+    const metrics = await Promise.all(left.map((node) => cluster.metrics(node)));
     const served = metrics.map((of) => of.get('svc_cluster_calls_total{kind="served"}')!);
     expect(Math.max(...served)).toBeGreaterThan(0);
   });
 });
 
-let requests = 0;
-
-function serviceOf(cluster: ServedCluster, nodes: readonly ServedNode[]): ServiceUnderTest {
+function serviceOf(cluster: ServedCluster, all: readonly ServedNode[]): ServiceUnderTest {
+  const { database } = cluster.served;
+  let nodes = all;
+  let requests = 0;
   return {
-    nodes: nodes.length,
+    get nodes() {
+      return nodes.length;
+    },
     request: (method, path, body, headers = {}) =>
       fetch(nodes[requests++ % nodes.length]!.url + path, {
         method,
@@ -65,7 +76,14 @@ function serviceOf(cluster: ServedCluster, nodes: readonly ServedNode[]): Servic
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     records: (entity) => cluster.served.records(entity),
+    hasSnapshot: async ({ component, id }) =>
+      (await database.sql(SNAPSHOTS, [component, id])).length > 0,
+    gather: async () => {
+      const [first, ...others] = nodes;
+      nodes = [first!];
+      await Promise.all(others.map(({ svc }) => svc.end('SIGTERM')));
+    },
     timers: async ({ component, id }) =>
-      (await cluster.served.database.sql(TIMERS, [component, id])) as readonly TimerUnderTest[],
+      (await database.sql(TIMERS, [component, id])) as readonly TimerUnderTest[],
   };
 }
