@@ -43,7 +43,7 @@ export type ConsumerOrder =
 export type ToConsumerThread =
   /** A shard serves, and handles events that arrive at the other end of `port`, which replaces an earlier one. */
   | { readonly kind: 'shard'; readonly index: number; readonly port: MessagePort }
-  /** What was asked for with this number is on disk, is concluded, or has failed. */
+  /** The settlement with this number is on disk, or is concluded, or has failed. */
   | {
       readonly kind: 'settled';
       readonly number: number;

@@ -7,8 +7,8 @@ export interface JournalLimits {
    */
   readonly bytesMax: number;
   /**
-   * How long a stop waits for a database that does not answer before it cuts the connections, in milliseconds: what is under way has an unknown
-   * outcome then, and the lease of the instance ends by itself.
+   * How long a stop waits for a database that does not answer before the connections are cut, in milliseconds. Statements that were sent may
+   * have an effect all the same, and the lease of the instance ends by itself.
    */
   readonly closeMs: number;
 }
