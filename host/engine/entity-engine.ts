@@ -304,16 +304,6 @@ export class EntityEngine {
     });
   }
 
-  /**
-   * Drops entities whose leases are lost: nothing more is decided on their states, or answered from them. Their calls fail with
-   * SVC_ENTITY_MOVED, except those whose appends are under way: these are answered as their appends settle. Appends of an entity
-   * that were under way settle before the entity is loaded again.
-   */
-  drop(selects: EntitySelection): void {
-    assert(this.#leases !== undefined);
-    this.#entities.drop(selects);
-  }
-
   /** Numbers for introspection. */
   get numbers(): EngineNumbers {
     return this.#entities.numbers;

@@ -214,7 +214,11 @@ export class LeasedNodes {
   }
 
   async #takeOver(id: string, node: LeasedNode): Promise<void> {
-    const drop = (): void => node.it.engine.drop((entity) => entity.id === id);
+    const drop = (): void => {
+      const drain = node.it.engine.drain((entity) => entity.id === id);
+      drain.cancel();
+      drain.end();
+    };
     const turnCounts = [this.#random.below(6), this.#random.below(6)] as const;
     const isDropped = this.#random.chance(70);
     await after(turnCounts[0]);

@@ -7,7 +7,7 @@
 // M1  An entity is in the table of its component, and is counted as live, from `enter` until it is evicted, or until
 //     it has neither a state nor anything under way (`gone`).
 // M2  `enter` refuses an entity that is backed off after faults.
-// M3  Only an idle entity is evicted, so every call finishes first. `drop` does not wait for calls.
+// M3  Only an idle entity is evicted, so every call finishes first. A drain that is cancelled does not wait for calls.
 import type { EntityRef } from '@svc/model/entity';
 import type { NameTable } from '@svc/model/name-table';
 import type { SvcError } from '@svc/kit/svc-error';
@@ -196,13 +196,16 @@ export class EntityRegistry {
         await settled();
         await this.#snapshots.settled();
       },
-      drop: (dropped) => this.drop(dropped),
+      drop: (dropped) => this.#drop(dropped),
       drains: this.#drains,
     });
   }
 
-  /** Does what `EntityEngine.drop` does. */
-  drop(selects: EntitySelection): void {
+  /**
+   * Drops entities: nothing more is decided on their states, or answered from them. Their calls fail with SVC_ENTITY_MOVED, except those
+   * whose appends are not settled: these are answered as their appends settle, and the entity is loaded again after that.
+   */
+  #drop(selects: EntitySelection): void {
     for (const entity of this.#selected(selects)) entity.drop();
   }
 
