@@ -231,6 +231,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The objects of services in a cluster, as pure functions. They know the control plane by the interface of a driver alone.
   'control-plane/kubernetes/manifests': ['control-plane/orchestration'],
   'control-plane/kubernetes': ['control-plane/orchestration'],
+  // The API of a cluster: it knows no kind of object, and nothing of services.
+  'control-plane/kubernetes/api': [],
   // The process: it joins all parts of the control plane.
   'control-plane/program': ['control-plane'],
   // Who may do what, before a handler runs; handlers judge what depends on their input.

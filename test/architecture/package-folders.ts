@@ -24,8 +24,8 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'openid-client': ['cli/platform'],
   yaml: ['cli/platform', 'host/configuration', 'login-provider'],
   jose: ['tokens'],
-  // Requests to registries and receivers, whose addresses it lets us check before it connects.
-  undici: ['oci', 'webhooks/sending'],
+  // Requests to registries and receivers, whose addresses it lets us check before it connects, and to the API server of a cluster.
+  undici: ['control-plane/kubernetes/api', 'oci', 'webhooks/sending'],
   // Regular expressions of tenants, in linear time.
   re2js: ['webhooks/subscriptions'],
   // Certificates are issued in one place, which loads the library when it issues the first one.

@@ -18,6 +18,9 @@ let serial = 0;
 export interface CertificateContents {
   readonly uris?: readonly string[];
   readonly dnsNames?: readonly string[];
+  readonly addresses?: readonly string[];
+  /** Distinguished name. Default: `CN=leaf`. */
+  readonly subject?: string;
   /** True: the certificate is one of a certificate authority. */
   readonly isAuthority?: boolean;
   /** Default: an hour ago. */
@@ -52,7 +55,8 @@ export class CertificateAuthority {
 
   async issue(contents: CertificateContents): Promise<IssuedCertificate> {
     const keys = await newKeys();
-    const certificate = await signed('CN=leaf', keys, `CN=${this.#name}`, this.#keys, contents);
+    const { subject = 'CN=leaf' } = contents;
+    const certificate = await signed(subject, keys, `CN=${this.#name}`, this.#keys, contents);
     return { certificate, key: keyText(keys.privateKey) };
   }
 
@@ -78,11 +82,12 @@ async function signed(
   keys: webcrypto.CryptoKeyPair,
   issuer: string,
   issuerKeys: webcrypto.CryptoKeyPair,
-  { uris = [], dnsNames = [], isAuthority = false, from, to }: CertificateContents,
+  { uris = [], dnsNames = [], addresses = [], isAuthority = false, from, to }: CertificateContents,
 ): Promise<string> {
   const names: JsonGeneralName[] = [
     ...uris.map((value) => ({ type: 'url' as const, value })),
     ...dnsNames.map((value) => ({ type: 'dns' as const, value })),
+    ...addresses.map((value) => ({ type: 'ip' as const, value })),
   ];
   const created = await X509CertificateGenerator.create({
     serialNumber: (++serial).toString(16).padStart(8, '0'),
