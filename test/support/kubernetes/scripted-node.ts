@@ -142,7 +142,7 @@ export class ScriptedNode {
     seen.isDirty = true;
     if (seen.isWorking) return;
     seen.isWorking = true;
-    seen.work = this.#steps(seen).finally(() => (seen.isWorking = false));
+    seen.work = this.#steps(seen);
   }
 
   async #steps(seen: SeenPod): Promise<void> {
@@ -152,16 +152,16 @@ export class ScriptedNode {
         await this.#step(seen);
       } catch (error) {
         if (!(error instanceof KubeError)) {
-          if (!this.#stopping.signal.aborted) this.#failure ??= error;
-          return;
+          this.#failure ??= error;
+          break;
         }
-        // The pod is gone, or another one has its name.
+        // The pod is gone, or another one has its name, unless the server is away: then the step is repeated.
         if (error.status === 404 || error.status === 409) continue;
-        // The server is away; the step is repeated.
         seen.isDirty = true;
         await delay(100);
       }
     }
+    seen.isWorking = false;
   }
 
   async #step(seen: SeenPod): Promise<void> {
