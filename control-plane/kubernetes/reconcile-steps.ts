@@ -1,0 +1,203 @@
+// ReconcileSteps: bring the objects of a service to what they should be. All of them are read before the first one is written.
+//
+// Invariants
+// R1  An object without the labels of the service is never written or deleted, and keeps the service from being reconciled; neither is one that is being
+//     deleted. Both are found before anything is written. An object that takes the place of one that was read is not written either.
+// R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
+// R3  The namespace, the claim of a journal and the database of a service are never deleted.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '@svc/kit/clock';
+import type { ServiceKey } from '@svc/client';
+import { type DesiredService, WorkloadRefused } from '../orchestration/orchestrator.ts';
+import type { KubeClient } from './api/kube-client.ts';
+import { KubeError } from './api/kube-error.ts';
+import type { KubeObject } from './api/kube-object.ts';
+import type { KubernetesInstallation } from './manifests/installation.ts';
+import type { Manifest, ObjectReference } from './manifests/manifest.ts';
+import {
+  MANAGED_BY_LABEL,
+  PROJECT_LABEL,
+  removableObjects,
+  SERVICE_LABEL,
+  serviceLabels,
+} from './manifests/object-names.ts';
+import { manifestsOf } from './manifests/service-manifests.ts';
+import type { ResourcePaths } from './resource-paths.ts';
+import { beginningOf, continuedWorkload, hasBegun, isWorkload } from './workload-start.ts';
+
+export interface Cluster {
+  readonly client: KubeClient;
+  readonly paths: ResourcePaths;
+  readonly installation: KubernetesInstallation;
+  readonly clock: Clock;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** An object by its name, with what the server has of it. */
+interface Read<Reference extends ObjectReference> {
+  readonly reference: Reference;
+  readonly path: string;
+  readonly found: KubeObject | undefined;
+}
+
+const OWNING_LABELS = [MANAGED_BY_LABEL, PROJECT_LABEL, SERVICE_LABEL];
+const UNPROCESSABLE = 422;
+/** The words of refusals that concern the service, and not the rights of the control plane. */
+const REFUSAL =
+  /admission webhook .* denied the request|exceeded quota|violates PodSecurity|it is being terminated/s;
+/** Time that the controllers of the cluster have to take up a StatefulSet. */
+const BEGINNING_MS = 10_000;
+const BEGINNING_PAUSE_MS = 50;
+
+/** Rejects with WorkloadRefused, KubeError, and the reason of the signal. */
+export async function applyService(
+  cluster: Cluster,
+  desired: DesiredService,
+  signal: AbortSignal,
+): Promise<void> {
+  const manifests = manifestsOf(desired, cluster.installation);
+  const isWanted = ({ kind, metadata }: ObjectReference) =>
+    manifests.some((one) => one.kind === kind && one.metadata.name === metadata.name);
+  const [wanted, unwanted] = await Promise.all([
+    readAll(cluster, manifests, signal),
+    readAll(
+      cluster,
+      removableOf(cluster, desired.key).filter((reference) => !isWanted(reference)),
+      signal,
+    ),
+  ]);
+  for (const read of wanted) refuseForeign(read);
+  for (const read of wanted) await applyOne(cluster, read, signal);
+  await deleteOwn(cluster, desired.key, unwanted, signal);
+}
+
+/** Rejects with KubeError, and the reason of the signal. */
+export async function removeService(
+  cluster: Cluster,
+  key: ServiceKey,
+  signal: AbortSignal,
+): Promise<void> {
+  await deleteOwn(cluster, key, await readAll(cluster, removableOf(cluster, key), signal), signal);
+}
+
+/** Returns which objects of the service there are, beside those that outlast it. */
+export async function remainingObjects(
+  cluster: Cluster,
+  key: ServiceKey,
+  signal: AbortSignal,
+): Promise<readonly KubeObject[]> {
+  const all = await readAll(cluster, removableOf(cluster, key), signal);
+  return all.flatMap(({ reference: { kind }, found }) =>
+    found !== undefined && isOwn(found, serviceLabels(key)) ? [{ ...found, kind }] : [],
+  );
+}
+
+/** Whether an object has the labels of a service, or of a project. */
+export function isOwn({ metadata }: KubeObject, labels: Labels): boolean {
+  return OWNING_LABELS.every((name) => metadata.labels?.[name] === labels[name]);
+}
+
+function removableOf({ installation }: Cluster, key: ServiceKey): readonly ObjectReference[] {
+  return removableObjects(key, installation.cluster.disruptionBudgets);
+}
+
+async function readAll<Reference extends ObjectReference>(
+  { client, paths }: Cluster,
+  references: readonly Reference[],
+  signal: AbortSignal,
+): Promise<readonly Read<Reference>[]> {
+  return Promise.all(
+    references.map(async (reference) => {
+      const path = await paths.pathOf(reference, signal);
+      return { reference, path, found: await client.get(path, signal) };
+    }),
+  );
+}
+
+function refuseForeign({ reference, found }: Read<Manifest>): void {
+  if (found === undefined) return;
+  const { kind, metadata } = reference;
+  const where = metadata.namespace === undefined ? '' : ` in the namespace ${metadata.namespace}`;
+  const name = `the ${kind} ${metadata.name}${where}`;
+  if (!isOwn(found, metadata.labels))
+    throw new WorkloadRefused(
+      `${name} exists and is not managed by svc: its owner has to rename or delete it, or this service needs another name`,
+    );
+  if (found.metadata.deletionTimestamp !== undefined)
+    throw new WorkloadRefused(`${name} is being deleted`);
+}
+
+async function applyOne(
+  cluster: Cluster,
+  { reference, path, found }: Read<Manifest>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, clock } = cluster;
+  const apply = async (manifest: Manifest, present: KubeObject | undefined) => {
+    const uid = present?.metadata.uid;
+    const object = { ...manifest, metadata: { ...manifest.metadata, ...(uid && { uid }) } };
+    try {
+      return await client.apply(path, object, { force: present !== undefined, signal });
+    } catch (error) {
+      throw shownRefusal(error);
+    }
+  };
+  if (!isWorkload(reference)) {
+    await apply(reference, found);
+    return;
+  }
+  const beginning = beginningOf(reference, found);
+  const begun =
+    beginning === undefined
+      ? found
+      : await takenUp(client, path, await apply(beginning, found), signal);
+  await apply(continuedWorkload(reference, begun, clock.nowMs()), begun);
+}
+
+/** Waits until the controllers have taken up a StatefulSet. */
+async function takenUp(
+  client: KubeClient,
+  path: string,
+  applied: KubeObject,
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  const ends = performance.now() + BEGINNING_MS;
+  let present: KubeObject | undefined = applied;
+  while (present !== undefined && !hasBegun(present)) {
+    if (performance.now() > ends)
+      throw new Error(
+        `the controllers of the cluster have not taken up ${path} within ${BEGINNING_MS} ms`,
+      );
+    await delay(BEGINNING_PAUSE_MS, undefined, { signal });
+    present = await client.get(path, signal);
+  }
+  if (present === undefined) throw new Error(`${path} was deleted by someone else`);
+  return present;
+}
+
+async function deleteOwn(
+  { client }: Cluster,
+  key: ServiceKey,
+  all: readonly Read<ObjectReference>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const labels = serviceLabels(key);
+  for (const { reference, path, found } of all) {
+    if (found === undefined || !isOwn(found, labels)) continue;
+    if (found.metadata.deletionTimestamp !== undefined) continue;
+    await client.delete(path, {
+      uid: found.metadata.uid,
+      // A workload stays until its pods have ended, so that none of them can begin after it is gone.
+      propagation: isWorkload(reference) ? 'Foreground' : 'Background',
+      signal,
+    });
+  }
+}
+
+function shownRefusal(error: unknown): unknown {
+  if (!(error instanceof KubeError) || error.kind !== 'refused') return error;
+  return error.status === UNPROCESSABLE || REFUSAL.test(error.message)
+    ? new WorkloadRefused(`the cluster refuses the service: ${error.message}`, { cause: error })
+    : error;
+}

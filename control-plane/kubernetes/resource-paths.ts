@@ -1,0 +1,42 @@
+// ResourcePaths: where the API has an object. Kinds of the API itself are known; that of the database is the operator's, and the server says
+// under which segment it has it.
+import { type KubeClient } from './api/kube-client.ts';
+import { type ObjectReference, pathOf } from './manifests/manifest.ts';
+
+const BUILT_IN = /^(?:v1|apps\/v1|policy\/v1(?:beta1)?|networking\.k8s\.io\/v1)$/;
+
+export class ResourcePaths {
+  readonly #client: KubeClient;
+  /** Segments by API version and kind. */
+  readonly #found = new Map<string, string>();
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  /** Rejects if the server has no such kind, or cannot be asked. */
+  async pathOf(reference: ObjectReference, signal: AbortSignal): Promise<string> {
+    const { apiVersion, kind } = reference;
+    if (BUILT_IN.test(apiVersion)) return pathOf(reference);
+    const id = `${apiVersion} ${kind}`;
+    const segment = this.#found.get(id) ?? (await this.#segmentOf(apiVersion, kind, signal));
+    this.#found.set(id, segment);
+    return pathOf(reference, segment);
+  }
+
+  async #segmentOf(apiVersion: string, kind: string, signal: AbortSignal): Promise<string> {
+    const answer = await this.#client.transport.send({
+      method: 'GET',
+      path: `/apis/${apiVersion}`,
+      signal,
+    });
+    const resources = (answer['resources'] ?? []) as readonly {
+      readonly name: string;
+      readonly kind: string;
+    }[];
+    // Further resources of a kind are parts of it, such as `clusters/status`.
+    const found = resources.find((one) => one.kind === kind && !one.name.includes('/'));
+    if (found === undefined) throw new Error(`the API server has no kind ${kind} in ${apiVersion}`);
+    return found.name;
+  }
+}

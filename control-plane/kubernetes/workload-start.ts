@@ -1,0 +1,95 @@
+// WorkloadStart: what a manifest of a workload takes from the workload that is there, so that each start of instances is a rollout of its own
+// and nothing is replaced needlessly.
+//
+// Invariants
+// T1  The annotation `svc.dev/started` of the pods changes when the workload has no replicas and gets some, and stays otherwise. Without it the
+//     controllers would take a workload that is resumed for one that is complete already.
+// T2  What Kubernetes does not let change is as it was: the storage of a StatefulSet keeps its class and size when those of the installation change.
+import type { FoundWorkload } from './found-objects.ts';
+import type { JsonObject, Manifest, Metadata } from './manifests/manifest.ts';
+
+/** The time at which the workload last got instances after it had none. */
+export const STARTED_ANNOTATION = 'svc.dev/started';
+
+interface WorkloadSpec {
+  readonly replicas: number;
+  readonly template: { readonly metadata: Metadata };
+  readonly volumeClaimTemplates?: readonly JsonObject[];
+}
+
+export function isWorkload({ kind }: Pick<Manifest, 'kind'>): boolean {
+  return kind === 'Deployment' || kind === 'StatefulSet';
+}
+
+/** Returns the manifest as it continues what there is. `startMs`: the time of a start, in milliseconds since 1970. */
+export function continuedWorkload(
+  manifest: Manifest,
+  found: FoundWorkload | undefined,
+  startMs: number,
+): Manifest {
+  const spec = specOf(manifest);
+  const former = found?.spec?.template?.metadata?.annotations?.[STARTED_ANNOTATION];
+  const isStart = spec.replicas > 0 && (found?.spec?.replicas ?? 0) === 0;
+  const started = isStart ? new Date(startMs).toISOString() : former;
+  const { metadata } = spec.template;
+  return {
+    ...manifest,
+    spec: {
+      ...spec,
+      ...(started === undefined
+        ? {}
+        : {
+            template: {
+              ...spec.template,
+              metadata: {
+                ...metadata,
+                annotations: { ...metadata.annotations, [STARTED_ANNOTATION]: started },
+              },
+            },
+          }),
+      ...(spec.volumeClaimTemplates === undefined || found === undefined
+        ? {}
+        : { volumeClaimTemplates: keptClaims(spec.volumeClaimTemplates, found) }),
+    } as unknown as JsonObject,
+  };
+}
+
+/**
+ * Returns the manifest without instances with which a StatefulSet begins; undefined: it has begun. The controllers take the first revision of a StatefulSet
+ * for the current one before a pod of it is ready. So the first one has no pods, and the one with pods is the second.
+ */
+export function beginningOf(
+  manifest: Manifest,
+  found: FoundWorkload | undefined,
+): Manifest | undefined {
+  const spec = specOf(manifest);
+  if (manifest.kind !== 'StatefulSet' || spec.replicas === 0 || hasBegun(found)) return undefined;
+  if ((found?.spec?.replicas ?? 0) > 0) return undefined;
+  return { ...manifest, spec: { ...spec, replicas: 0 } as unknown as JsonObject };
+}
+
+/** Whether the controllers have taken up a StatefulSet. */
+export function hasBegun(found: FoundWorkload | undefined): boolean {
+  return found?.status?.currentRevision !== undefined && found.status.currentRevision !== '';
+}
+
+function specOf(manifest: Manifest): WorkloadSpec {
+  return manifest['spec'] as unknown as WorkloadSpec;
+}
+
+function keptClaims(claims: readonly JsonObject[], { spec }: FoundWorkload): readonly JsonObject[] {
+  return claims.map((claim, index) => {
+    const kept = spec?.volumeClaimTemplates?.[index]?.spec;
+    const size = kept?.resources?.requests?.storage;
+    if (kept === undefined || size === undefined) return claim;
+    const { storageClassName: _, ...own } = claim['spec'] as JsonObject;
+    return {
+      ...claim,
+      spec: {
+        ...own,
+        ...(kept.storageClassName === undefined ? {} : { storageClassName: kept.storageClassName }),
+        resources: { requests: { storage: size } },
+      },
+    };
+  });
+}
