@@ -1,7 +1,7 @@
 // What every driver of an orchestrator does. Its services are real for the driver: their instances start, become ready, crash
 // and stop by themselves, and the suite waits for it.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ServiceKey } from '@svc/client';
+import type { ServiceKey, WebServiceDescriptor } from '@svc/client';
 import type {
   DesiredService,
   LogQuery,
@@ -12,6 +12,8 @@ import type {
 
 export interface OrchestratorUnderTest {
   readonly orchestrator: Orchestrator;
+  /** Hosting of the services. Default: the runtime is in the program. */
+  readonly hosting?: Pick<WebServiceDescriptor, 'hosting' | 'protocol'>;
   /** Each is run by two instances. */
   readonly images: {
     readonly good: string;
@@ -58,7 +60,12 @@ export function orchestratorSuite(name: string, open: () => Promise<Orchestrator
         incarnation: 'life1',
         generation,
         appliedGeneration: generation,
-        descriptor: { name: key.service, image: underTest.images.good, instances: 2 },
+        descriptor: {
+          name: key.service,
+          image: underTest.images.good,
+          instances: 2,
+          ...underTest.hosting,
+        },
         instances,
         isPaused: instances === 0,
         isSuspended: false,

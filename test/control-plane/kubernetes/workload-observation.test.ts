@@ -30,6 +30,16 @@ const ofDeployment = (fields: WorkloadFields, parts: Found = {}) =>
     ...parts,
   });
 
+const ofStatefulSet = (fields: WorkloadFields, parts: Found = {}) =>
+  observed({
+    workloads: [workload('StatefulSet', { instances: 1, ...fields })],
+    revisions: [controllerRevision('cart-r2', '2026-11-30T10:00:10Z')],
+    pods: [pod('cart-0', { isReady: false })],
+    ...parts,
+  });
+const detailOf = (...pods: readonly ReturnType<typeof pod>[]) =>
+  ofDeployment({ conditions: [progressing('cart-1')] }, { pods }).detail;
+
 describe('a Deployment', () => {
   test('is complete once the controllers say so of its present pods', () => {
     expect(ofDeployment({ conditions: [progressed('cart-1')] })).toEqual({
@@ -157,14 +167,6 @@ describe('a Deployment', () => {
 });
 
 describe('a StatefulSet', () => {
-  const ofStatefulSet = (fields: WorkloadFields, parts: Found = {}) =>
-    observed({
-      workloads: [workload('StatefulSet', { instances: 1, ...fields })],
-      revisions: [controllerRevision('cart-r2', '2026-11-30T10:00:10Z')],
-      pods: [pod('cart-0', { isReady: false })],
-      ...parts,
-    });
-
   test('is complete once its updated revision is the current one, and stays so', () => {
     const revisions = { currentRevision: 'cart-r2', updateRevision: 'cart-r2' };
     expect(ofStatefulSet(revisions)).toMatchObject({
@@ -197,9 +199,6 @@ describe('a StatefulSet', () => {
 });
 
 describe('the detail of a workload', () => {
-  const detailOf = (...pods: readonly ReturnType<typeof pod>[]) =>
-    ofDeployment({ conditions: [progressing('cart-1')] }, { pods }).detail;
-
   test('is nothing while its pods start', () => {
     const containers = [waiting('ContainerCreating')];
     expect(detailOf(pod('a', { isReady: false, containers }))).toBeUndefined();
