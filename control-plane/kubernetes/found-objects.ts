@@ -39,7 +39,7 @@ export interface FoundClaimTemplate {
 }
 
 export interface FoundRevision extends KubeObject {
-  /** Of a ReplicaSet. */
+  /** A ReplicaSet has the template of its pods. */
   readonly spec?: { readonly template?: FoundTemplate };
 }
 

@@ -58,7 +58,7 @@ function ofWorkload(key: ServiceKey, workload: FoundWorkload, found: FoundServic
   };
 }
 
-/** What is left of a deletion, or was applied before the workload. */
+/** Describes objects without a workload, which a deletion has left, or which were applied before it. */
 function ofRemains(key: ServiceKey, { pods, others }: FoundService): Workload {
   const annotations = pods[0]?.metadata.annotations ?? {};
   const all = [...pods, ...others];

@@ -1,42 +1,34 @@
 // The orchestrator of a cluster does what every orchestrator does, and what a real API server and its controllers ask of it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pathOf } from '../../../control-plane/kubernetes/manifests/manifest.ts';
-import { manifestsOf } from '../../../control-plane/kubernetes/manifests/service-manifests.ts';
 import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-transport.ts';
-import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import {
   type DesiredService,
   type LogQuery,
   WorkloadRefused,
 } from '../../../control-plane/orchestration/orchestrator.ts';
-import { projectNamespace, type ServiceKey } from '../../../client/index.ts';
-import {
-  desiredService,
-  EVERY_HOSTING,
-  WEB,
-} from '../../support/kubernetes/installation-under-test.ts';
+import { projectNamespace } from '../../../client/index.ts';
+import { desiredService, EVERY_HOSTING } from '../../support/kubernetes/installation-under-test.ts';
 import { printedMissingKubernetes } from '../../support/kubernetes/kubernetes-programs.ts';
 import { orchestratorSuite } from '../../suites/orchestrator-suite.ts';
-import { ClusterUnderTest, INSTALLATION, until } from './cluster-under-test.ts';
+import {
+  type ChangedDeployment,
+  changedDeployment,
+  deploymentPath,
+  namespacePath,
+  newKey,
+  newService,
+  pathsOf,
+  withImage,
+} from './cluster-services.ts';
+import { ClusterUnderTest, until } from './cluster-under-test.ts';
 import { IMAGES } from './scripted-programs.ts';
 
 const noKubernetes = printedMissingKubernetes('kubernetes-orchestrator.long.test.ts');
 const never = new AbortController().signal;
 const MERGE = 'application/merge-patch+json';
 
-const withImage = (desired: DesiredService, image: string): DesiredService => ({
-  ...desired,
-  descriptor: { ...desired.descriptor, image },
-});
-const paths = (desired: DesiredService) =>
-  manifestsOf(desired, INSTALLATION).map((manifest) => pathOf(manifest));
-const workloadPath = ({ project, service }: ServiceKey, kind = 'deployments') =>
-  `/apis/apps/v1/namespaces/${projectNamespace(project)}/${kind}/${service}`;
-const container = (object: Mutable) => object.spec.template.spec.containers[0]!;
-
 describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
   let cluster: ClusterUnderTest;
-  let projects = 0;
 
   beforeAll(async () => {
     cluster = await ClusterUnderTest.start();
@@ -64,27 +56,13 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     };
   });
 
-  /** A web-hosted service of two instances in a project of its own. */
-  function newService(more: Partial<DesiredService> = {}): DesiredService {
-    return withImage(
-      desiredService(
-        { ...WEB, name: 'cart', instances: 2, env: { A: '1' } },
-        {
-          key: { project: `p${++projects}`, service: 'cart' },
-          generation: 1,
-          ...more,
-        },
-      ),
-      IMAGES.good,
-    );
-  }
   async function running(desired = newService()): Promise<DesiredService> {
     await cluster.reconcile(desired);
     await cluster.untilState(desired, 'ready');
     return desired;
   }
   const workloadOf = async ({ key }: DesiredService) =>
-    (await cluster.client.get(workloadPath(key)))!;
+    (await cluster.client.get(deploymentPath(key)))!;
   const uidsOf = async ({ key }: DesiredService) =>
     (await cluster.pods(key))
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -96,7 +74,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
   test.each(EVERY_HOSTING)(
     'apply -> ready, every manifest admitted by a real API server: $name',
     async (descriptor) => {
-      const key = { project: `p${++projects}`, service: descriptor.name };
+      const key = newKey(descriptor.name);
       const desired = desiredService(descriptor, { key });
       const startedMs = performance.now();
       await running(desired);
@@ -106,12 +84,14 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
 
   test('reconcile again changes nothing (resourceVersion kept)', async () => {
     for (const descriptor of EVERY_HOSTING) {
-      const key = { project: `p${++projects}`, service: descriptor.name };
+      const key = newKey(descriptor.name);
       const desired = await running(
         desiredService(descriptor, { key, hostnames: [`${key.project}.example`] }),
       );
       const versions = () =>
-        Promise.all(paths(desired).map(async (path) => (await cluster.client.get(path))!.metadata));
+        Promise.all(
+          pathsOf(desired).map(async (path) => (await cluster.client.get(path))!.metadata),
+        );
       let before = await versions();
       // The status of a workload may still be written after it is ready.
       await until(async () => {
@@ -164,7 +144,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       rollout: { kind: 'complete' },
     });
     expect(await logs(first)).toEqual([]);
-    for (const path of paths(first)) expect(await cluster.client.get(path)).toBeDefined();
+    for (const path of pathsOf(first)) expect(await cluster.client.get(path)).toBeDefined();
     const applied = { ...paused, generation: 2 };
     await cluster.reconcile(applied);
     await until(async () => {
@@ -195,7 +175,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     expect(cluster.stateOf(stuck, found)).toBe('deploying');
     await cluster.send(
       'PATCH',
-      workloadPath(first.key),
+      deploymentPath(first.key),
       { spec: { progressDeadlineSeconds: 1 } },
       MERGE,
     );
@@ -280,7 +260,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
 
   test('drift: someone scales, deletes a pod, edits our field -> the next reconcile wins it back; a foreign field survives', async () => {
     const desired = await running();
-    const path = workloadPath(desired.key);
+    const path = deploymentPath(desired.key);
     await cluster.send(
       'PATCH',
       path,
@@ -288,8 +268,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       MERGE,
     );
     const [pod] = await cluster.pods(desired.key);
-    const namespace = projectNamespace(desired.key.project);
-    await cluster.client.delete(`/api/v1/namespaces/${namespace}/pods/${pod!.metadata.name}`);
+    await cluster.client.delete(`${namespacePath(desired.key)}/pods/${pod!.metadata.name}`);
     await cluster.reconcile(desired);
     expect(await cluster.client.get(path)).toMatchObject({
       metadata: { annotations: { 'autoscaler.example/x': '1' } },
@@ -301,7 +280,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
 
   test('hard case 27: a removed env var really goes with data; with stringData it does not, and every apply rewrites the object', async () => {
     const first = await running();
-    const path = `/api/v1/namespaces/${projectNamespace(first.key.project)}/secrets/cart-env`;
+    const path = `${namespacePath(first.key)}/secrets/cart-env`;
     await running({
       ...first,
       generation: 2,
@@ -322,7 +301,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
 
   test('hard case 26: objects that are not ours are not taken over', async () => {
     const desired = newService();
-    const path = `/api/v1/namespaces/${projectNamespace(desired.key.project)}`;
+    const path = namespacePath(desired.key);
     await cluster.server.createNamespace(projectNamespace(desired.key.project));
     const before = await cluster.client.get(path);
     await expect(cluster.reconcile(desired)).rejects.toBeInstanceOf(WorkloadRefused);
@@ -332,28 +311,30 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
 
   test('what only a real server refuses: bad names, bad image, bad ports, force on a merge patch', async () => {
     const desired = await running();
-    const manifest = manifestsOf(desired, INSTALLATION).find(({ kind }) => kind === 'Deployment')!;
-    const refused = async (change: (object: Mutable) => void): Promise<string> => {
-      const object = structuredClone(manifest) as unknown as Mutable;
-      change(object);
-      const path = workloadPath({ ...desired.key, service: object.metadata.name });
+    const refused = async (change: (object: ChangedDeployment) => void): Promise<string> => {
+      const object = changedDeployment(desired, change);
+      const path = deploymentPath({ ...desired.key, service: object.metadata.name });
       const failure = await cluster.client
-        .apply(path, object as unknown as KubeObject, { force: true, isDryRun: true })
+        .apply(path, object, { force: true, isDryRun: true })
         .catch((error: unknown) => error as Error);
       return (failure as Error).message;
     };
     expect(await refused((one) => (one.metadata.name = 'Cart'))).toContain('RFC 1123');
-    expect(await refused((one) => (container(one).image = ''))).toContain('Required value');
-    expect(await refused((one) => (container(one).ports[0]!.name = 'management-port-x'))).toContain(
-      'no more than 15',
+    expect(await refused((one) => (one.spec.template.spec.containers[0]!.image = ''))).toContain(
+      'Required value',
     );
+    expect(
+      await refused(
+        (one) => (one.spec.template.spec.containers[0]!.ports[0]!.name = 'management-port-x'),
+      ),
+    ).toContain('no more than 15');
     expect(await refused((one) => (one.spec.selector.matchLabels = { other: 'label' }))).toContain(
       'selector',
     );
     await expect(
       cluster.send(
         'PATCH',
-        `${workloadPath(desired.key)}?force=true`,
+        `${deploymentPath(desired.key)}?force=true`,
         { spec: { replicas: 2 } },
         MERGE,
       ),
@@ -370,14 +351,14 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       };
       expect(await cluster.orchestrator.problems(named)).toMatchObject([{ path: '/name' }]);
       await expect(cluster.reconcile(named)).rejects.toBeInstanceOf(WorkloadRefused);
-      const path = `/api/v1/namespaces/${projectNamespace(desired.key.project)}`;
+      const path = namespacePath(desired.key);
       expect(await cluster.client.get(path)).toBeUndefined();
     }
   });
 
   test('destroy removes the workload; foreign objects and the namespace stay; destroy twice is fine', async () => {
     const desired = await running();
-    const namespace = `/api/v1/namespaces/${projectNamespace(desired.key.project)}`;
+    const namespace = namespacePath(desired.key);
     await cluster.send('POST', `${namespace}/configmaps`, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -388,15 +369,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     expect(await cluster.pods(desired.key)).toEqual([]);
     expect(await cluster.client.get(namespace)).toBeDefined();
     expect(await cluster.client.get(`${namespace}/configmaps/theirs`)).toBeDefined();
-    for (const path of paths(desired).filter((one) => one !== namespace))
+    for (const path of pathsOf(desired).filter((one) => one !== namespace))
       expect(await cluster.client.get(path)).toBeUndefined();
   });
 });
-
-interface Mutable {
-  metadata: { name: string };
-  spec: {
-    selector: { matchLabels: Record<string, string> };
-    template: { spec: { containers: { image: string; ports: { name: string }[] }[] } };
-  };
-}
