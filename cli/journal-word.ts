@@ -1,5 +1,5 @@
 // JournalWord: the word that names a journal on the command line. It is a data folder, or says where the URL of a database is, by the
-// names that the settings svc.database.url-file and svc.database.url-variable have.
+// names that the settings svc.database.url-file and svc.database.url-variable have, and, after a #, which schema has the journal.
 //
 // Invariant: a URL itself is not taken, because other users of the machine see the words of a command.
 import { resolve } from 'node:path';
@@ -8,6 +8,8 @@ import { UsageError } from './usage-error.ts';
 
 const URL_FILE = 'url-file:';
 const URL_VARIABLE = 'url-variable:';
+/** The name of a schema at the end of a word. */
+const SCHEMA = /#([a-z][a-z0-9_]{0,39})$/;
 
 /** Returns lines for the help of a command that takes such words. `words`: those words, as the subject of a sentence. */
 export function journalNote(words = 'DIR'): string {
@@ -28,10 +30,14 @@ type Tools = Pick<typeof import('@svc/host/tools'), 'journalIn' | 'journalInData
 
 /** Returns the location that a word names. Throws UsageError for a URL. */
 export function journalOf({ journalIn, journalInDatabase }: Tools, word: string): JournalLocation {
-  if (word.startsWith(URL_FILE))
-    return journalInDatabase({ kind: 'file', path: resolve(word.slice(URL_FILE.length)) });
-  if (word.startsWith(URL_VARIABLE))
-    return journalInDatabase({ kind: 'environment', variable: word.slice(URL_VARIABLE.length) });
+  const schema = SCHEMA.exec(word)?.[1];
+  const named = word.replace(SCHEMA, '');
+  if (named.startsWith(URL_FILE))
+    return journalInDatabase({ kind: 'file', path: resolve(named.slice(URL_FILE.length)), schema });
+  if (named.startsWith(URL_VARIABLE)) {
+    const variable = named.slice(URL_VARIABLE.length);
+    return journalInDatabase({ kind: 'environment', variable, schema });
+  }
   if (/^postgres(ql)?:/i.test(word))
     throw new UsageError(
       'the URL of a database does not stand on the command line, where other users of this machine see it. Put it into a file that ' +

@@ -3,6 +3,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runSvc } from '../support/host-process.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
 import { PostgresServer } from '../support/postgres/postgres-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -66,6 +67,16 @@ test('it has what it answered after it was killed, and a second one is refused',
   const failed = { ...REPORT, seq: 2, status: 'SOLVING_FAILED' };
   expect((await next.send(`PUT ${DATASET}`, 'platform', failed)).status).toBe(200);
   await expect.poll(() => receiver.received.length, SOON).toBe(2);
+  const word = `url-file:${urlFile}`;
+  const subscriptions = await runSvc(['journal', word]);
+  expect(subscriptions).toMatchObject({ code: 0, stdout: expect.stringMatching(/^tenant /m) });
+  const [segment] = await database.sql(
+    "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'svc\\_segment\\_%'",
+  );
+  const deliveries = await runSvc(['journal', 'verify', `${word}#${segment!['nspname']}`]);
+  expect(deliveries).toMatchObject({ code: 0 });
+  const components = await runSvc(['journal', `${word}#${segment!['nspname']}`]);
+  expect(components.stdout).toMatch(/^dataset /m);
   const ended = await next.end('SIGTERM');
   expect(ended.code).toBe(0);
   expect(first.stderr + second.stderr + ended.stderr).not.toContain(database.url);
