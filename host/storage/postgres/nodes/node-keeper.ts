@@ -37,7 +37,7 @@ export class NodeKeeper {
   #timer: NodeJS.Timeout | undefined;
   #renewing: Promise<void> = Promise.resolve();
   #isLeaving = false;
-  /** What keeps this node out and passes by itself, after an attempt to join. */
+  /** The obstacle that has kept this node out at its last attempt to join, and that passes by itself. */
   #obstacle: SvcError | undefined;
   /** Why the last attempt to join again has failed. */
   #failure: SvcError | undefined;
