@@ -16,7 +16,7 @@ export interface FoundWorkload extends KubeObject {
   readonly spec?: {
     readonly replicas?: number;
     readonly template?: FoundTemplate;
-    readonly volumeClaimTemplates?: readonly FoundClaimTemplate[];
+    readonly volumeClaimTemplates?: readonly object[];
   };
   readonly status?: {
     readonly observedGeneration?: number;
@@ -29,13 +29,6 @@ export interface FoundWorkload extends KubeObject {
 
 export interface FoundTemplate {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
-}
-
-export interface FoundClaimTemplate {
-  readonly spec?: {
-    readonly storageClassName?: string;
-    readonly resources?: { readonly requests?: { readonly storage?: string } };
-  };
 }
 
 export interface FoundRevision extends KubeObject {

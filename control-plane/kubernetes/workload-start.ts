@@ -4,7 +4,8 @@
 // Invariants
 // T1  The annotation `svc.dev/started` of the pods changes when the workload has no replicas and gets some, and stays otherwise. Without it the
 //     controllers would take a workload that is resumed for one that is complete already.
-// T2  What Kubernetes does not let change is as it was: the storage of a StatefulSet keeps its class and size when those of the installation change.
+// T2  The claims of a StatefulSet are as the server has them, with its defaults. Kubernetes does not let them change, as when the installation gets another
+//     class of storage; and the server rewrites an object whenever such a list is applied without the defaults.
 import type { FoundWorkload } from './found-objects.ts';
 import type { JsonObject, Manifest, Metadata } from './manifests/manifest.ts';
 
@@ -32,6 +33,7 @@ export function continuedWorkload(
   const isStart = spec.replicas > 0 && (found?.spec?.replicas ?? 0) === 0;
   const started = isStart ? new Date(startMs).toISOString() : former;
   const { metadata } = spec.template;
+  const claims = found?.spec?.volumeClaimTemplates;
   return {
     ...manifest,
     spec: {
@@ -47,9 +49,9 @@ export function continuedWorkload(
               },
             },
           }),
-      ...(spec.volumeClaimTemplates === undefined || found === undefined
+      ...(spec.volumeClaimTemplates === undefined || claims === undefined
         ? {}
-        : { volumeClaimTemplates: keptClaims(spec.volumeClaimTemplates, found) }),
+        : { volumeClaimTemplates: claims }),
     } as unknown as JsonObject,
   };
 }
@@ -75,21 +77,4 @@ export function hasBegun(found: FoundWorkload | undefined): boolean {
 
 function specOf(manifest: Manifest): WorkloadSpec {
   return manifest['spec'] as unknown as WorkloadSpec;
-}
-
-function keptClaims(claims: readonly JsonObject[], { spec }: FoundWorkload): readonly JsonObject[] {
-  return claims.map((claim, index) => {
-    const kept = spec?.volumeClaimTemplates?.[index]?.spec;
-    const size = kept?.resources?.requests?.storage;
-    if (kept === undefined || size === undefined) return claim;
-    const { storageClassName: _, ...own } = claim['spec'] as JsonObject;
-    return {
-      ...claim,
-      spec: {
-        ...own,
-        ...(kept.storageClassName === undefined ? {} : { storageClassName: kept.storageClassName }),
-        resources: { requests: { storage: size } },
-      },
-    };
-  });
 }
