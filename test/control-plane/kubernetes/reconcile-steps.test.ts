@@ -74,6 +74,15 @@ const foreign = (path: string, labels: Record<string, string> = {}): KubeObject 
   return object;
 };
 
+/** The objects without what differs between two of the same manifest. */
+function shown(): unknown {
+  return [...cluster.objects].map(([path, { metadata, ...rest }]) => {
+    const { uid: _, ...others } = metadata;
+    const text = JSON.stringify({ path, metadata: others, ...rest });
+    return text.replaceAll(/"svc.dev\/started":"[^"]+"/g, '"svc.dev/started":"some time"');
+  });
+}
+
 describe('a reconcile', () => {
   test('applies the objects of a service in their order, and the same again', async () => {
     const order = manifestsOf(SITE, installation()).map((one) => `PATCH ${pathOf(one)}`);
@@ -271,5 +280,29 @@ describe('the start of instances', () => {
     const [claim] = spec.volumeClaimTemplates;
     expect(claim).toMatchObject({ spec: { resources: { requests: { storage: '10Gi' } } } });
     expect(claim).not.toHaveProperty('spec.storageClassName');
+  });
+});
+
+describe('hard case 18: a reconcile that ends after any of its requests', () => {
+  test.each([
+    ['a Deployment', SITE],
+    ['a StatefulSet', desiredService({ ...EMBEDDED, env: { A: '1' } })],
+  ])('is finished by the next one, with the same objects: %s', async (_, desired) => {
+    await reconcile(desired);
+    const requests = cluster.api.requests.length;
+    const whole = shown();
+    expect(requests).toBeGreaterThan(10);
+    for (let after = 1; after < requests; after++) {
+      cluster.objects.clear();
+      cluster.api.requests.length = 0;
+      const stopping = new AbortController();
+      cluster.onRequest = () => {
+        if (cluster.api.requests.length === after) stopping.abort(new Error('killed'));
+      };
+      await expect(orchestrator.reconcile(desired, stopping.signal)).rejects.toThrow('killed');
+      cluster.onRequest = () => undefined;
+      await reconcile(desired);
+      expect(shown()).toEqual(whole);
+    }
   });
 });

@@ -23,6 +23,9 @@ export class StoredObjects implements AsyncDisposable {
   /** Answers that a test gives to requests, such as `PATCH /api/v1/namespaces/svc-shop`. */
   readonly refusals: Map<string, Refusal>;
 
+  /** Called before each answer. */
+  onRequest: () => void = () => undefined;
+
   private constructor(
     api: ScriptedApi,
     objects: Map<string, KubeObject>,
@@ -36,7 +39,9 @@ export class StoredObjects implements AsyncDisposable {
   static async start(): Promise<StoredObjects> {
     const objects = new Map<string, KubeObject>();
     const refusals = new Map<string, Refusal>();
+    let stored: StoredObjects | undefined;
     const api = await ScriptedApi.start((request, response) => {
+      stored?.onRequest();
       const refusal = refusals.get(`${request.method} ${request.path}`);
       if (refusal === undefined) answer(objects, request, response);
       else
@@ -46,7 +51,8 @@ export class StoredObjects implements AsyncDisposable {
           statusObject(refusal.status, refusal.reason, refusal.message),
         );
     });
-    return new StoredObjects(api, objects, refusals);
+    stored = new StoredObjects(api, objects, refusals);
+    return stored;
   }
 
   /** Requests that change something, and forget them. */
