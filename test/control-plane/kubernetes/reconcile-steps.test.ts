@@ -69,7 +69,9 @@ function startedOf(path: string): string | undefined {
 }
 
 const foreign = (path: string, labels: Record<string, string> = {}): KubeObject => {
-  const object = { metadata: { name: path.split('/').at(-1)!, uid: 'theirs', labels } };
+  const object = {
+    metadata: { name: path.slice(path.lastIndexOf('/') + 1), uid: 'theirs', labels },
+  };
   cluster.objects.set(path, object);
   return object;
 };
