@@ -19,9 +19,9 @@ import {
   FIELD_MANAGER,
   GENERATION_ANNOTATION,
   INCARNATION_ANNOTATION,
+  STARTED_ANNOTATION,
 } from './manifests/object-names.ts';
 import { isServing, troublesOf } from './pod-states.ts';
-import { STARTED_ANNOTATION } from './workload-start.ts';
 
 const COMPLETE = 'NewReplicaSetAvailable';
 const LATE = 'ProgressDeadlineExceeded';

@@ -8,9 +8,7 @@
 //     class of storage; and the server rewrites an object whenever such a list is applied without the defaults.
 import type { FoundWorkload } from './found-objects.ts';
 import type { JsonObject, Manifest, Metadata } from './manifests/manifest.ts';
-
-/** The time at which the workload last got instances after it had none. */
-export const STARTED_ANNOTATION = 'svc.dev/started';
+import { STARTED_ANNOTATION } from './manifests/object-names.ts';
 
 interface WorkloadSpec {
   readonly replicas: number;

@@ -34,6 +34,7 @@ test('each label, annotation, port and secret is named', () => {
     names.GENERATION_ANNOTATION,
     names.APPLIED_GENERATION_ANNOTATION,
     names.INSTANCES_ANNOTATION,
+    names.STARTED_ANNOTATION,
     names.PROJECT_SECRETS,
     names.SUPPLIED_URL_KEY,
     names.envSecretName(KEY),
