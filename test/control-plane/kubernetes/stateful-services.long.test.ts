@@ -4,7 +4,11 @@ import type {
   DesiredService,
   Workload,
 } from '../../../control-plane/orchestration/orchestrator.ts';
-import { desiredService, EMBEDDED } from '../../support/kubernetes/installation-under-test.ts';
+import {
+  desiredService,
+  EMBEDDED,
+  PROCESS,
+} from '../../support/kubernetes/installation-under-test.ts';
 import { printedMissingKubernetes } from '../../support/kubernetes/kubernetes-programs.ts';
 import { namespacePath, newKey, newService, withImage } from './cluster-services.ts';
 import { ClusterUnderTest, until } from './cluster-under-test.ts';
@@ -96,6 +100,26 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     await cluster.remove(desired.key);
     const claims = `${namespacePath(desired.key)}/persistentvolumeclaims`;
     expect((await cluster.client.list(claims)).items).toHaveLength(1);
+  });
+
+  test('a service whose journal moves between a database and a volume gets another workload, and the former one goes', async () => {
+    const key = newKey();
+    const onVolume = withImage(desiredService(PROCESS, { key, generation: 1 }), IMAGES.good);
+    const descriptor = { ...onVolume.descriptor, database: { urlFrom: 'cart-url' }, instances: 2 };
+    const workloads = async () => {
+      const apps = namespacePath(key).replace('/api/v1', '/apis/apps/v1');
+      const lists = await Promise.all(
+        ['deployments', 'statefulsets'].map((kind) => cluster.client.list(`${apps}/${kind}`)),
+      );
+      return lists.map(({ items }) => items.length);
+    };
+    await running(onVolume);
+    expect(await workloads()).toEqual([0, 1]);
+    await running({ ...onVolume, descriptor, instances: 2, generation: 2 });
+    expect(await workloads()).toEqual([1, 0]);
+    await running({ ...onVolume, generation: 3 });
+    expect(await workloads()).toEqual([0, 1]);
+    expect(await uidsOf(onVolume)).toHaveLength(1);
   });
 
   test('a quota that is full is described in the words of the cluster, and the service runs once it is not', async () => {
