@@ -62,7 +62,7 @@ export function refusalOf({ status, contentType, retryAfter, text }: RefusalAnsw
       fields,
     );
   const { message, reason } = object;
-  return new KubeError('refused', bounded(message as string, WORDS_LENGTH_MAX), {
+  return new KubeError('refused', bounded(message, WORDS_LENGTH_MAX), {
     ...fields,
     reason: typeof reason === 'string' && REASON.test(reason) ? reason : undefined,
   });

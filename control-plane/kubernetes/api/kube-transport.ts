@@ -198,7 +198,7 @@ function queryText(query: Query): string {
   const fields = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) fields.set(name, String(value));
-  return fields.size === 0 ? '' : `?${fields}`;
+  return fields.size === 0 ? '' : `?${fields.toString()}`;
 }
 
 function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | undefined {

@@ -53,7 +53,10 @@ describe.skipIf(noKubernetes !== undefined)('a Kubernetes API server', () => {
   });
 
   /** Makes a namespace, and returns the path of a kind of object in it. */
-  async function namespace(): Promise<{ readonly name: string; path(kind: string): string }> {
+  async function namespace(): Promise<{
+    readonly name: string;
+    readonly path: (kind: string) => string;
+  }> {
     const name = `svc-test-${++namespaces}`;
     await server.createNamespace(name);
     const inApps = new Set(['deployments']);

@@ -221,8 +221,8 @@ export class ScriptedNode {
 }
 
 function reportOf(script: ReturnType<PodScript>, container: string): ContainerReport {
-  if (typeof script['kind'] === 'string') return script as ContainerReport;
-  const report = (script as Readonly<Record<string, ContainerReport>>)[container];
+  if (typeof script['kind'] === 'string') return script;
+  const report = script[container];
   if (report === undefined)
     throw new Error(`the script says nothing of the container ${container}`);
   return report;
