@@ -22,7 +22,7 @@ function connectionsTo(source: DatabaseSource): CutConnections {
 
 test('an open connection ends, its statement fails, and no other one is made', async () => {
   const database = await server.freshDatabase();
-  onTestFinished(() => database.drop());
+  onTestFinished(() => database.end());
   const connections = connectionsTo(database.source);
   const session = await connections.connect();
   const asked = session.query({ text: 'SELECT pg_sleep(60)' }).catch((error: unknown) => error);
