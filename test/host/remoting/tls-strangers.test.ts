@@ -117,7 +117,7 @@ test('a node gives out no session, so that nobody is admitted by a former identi
   first.socket.destroy();
   await until('the end', () => serving.server.connections === 0);
   // The certificate is needed, even if the session is accepted by the client.
-  const { socket, seen } = stranger(serving.port, { ca: ca.certificate, session: session! });
+  const { socket, seen } = stranger(serving.port, { ca: ca.certificate, session });
   let isReused = false;
   socket.on('secureConnect', () => (isReused = socket.isSessionReused()));
   await until('the refusal', () => seen.hasEnded && serving.log.length > 0);
