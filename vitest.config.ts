@@ -5,7 +5,7 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { HAS_DEBIAN } from './test/support/postgres/postgres-programs.ts';
+import { HAS_DEBIAN, NOT_TESTED_ON_15 } from './test/support/postgres/postgres-programs.ts';
 
 const LONG = '**/*.long.test.ts';
 const EXAMPLES = 'examples/*/test/**/*.test.ts';
@@ -66,6 +66,8 @@ function filesWith(text: string): readonly string[] {
     .filter((file) => !file.endsWith('.long.test.ts'))
     .filter((file) => readFileSync(join(import.meta.dirname, file), 'utf8').includes(text));
 }
+
+if (!HAS_DEBIAN) console.log(NOT_TESTED_ON_15);
 
 // oxlint-disable-next-line import/no-default-export -- vitest asks for one
 export default defineConfig({

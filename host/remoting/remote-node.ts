@@ -41,8 +41,8 @@ export interface RemoteNodeOptions {
 
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 2_000;
-/** Time for calls in flight to be answered after the node has ceased to be a member, or has another connection, in milliseconds. */
-const RETIRED_MS_MAX = 30_000;
+/** Time for calls in flight to be answered after the node has ceased to be a member, or has another connection, in milliseconds. Longer than any call may take by default. */
+const RETIRED_MS_MAX = 180_000;
 const RETIRED_LOOK_MS = 100;
 const OUTDATED = 'was verified too long ago, or by an authority that was removed since';
 

@@ -73,17 +73,16 @@ test.each([
   async (_, ages, removes) => {
     const callers = generationsOf(await textsOf(CART, ca, [ca, otherCa]));
     const servers = generationsOf(await textsOf(CART, otherCa, [ca, otherCa]));
+    const distrusting = await textsOf(CART, ca, [ca]);
+    const third = await CertificateAuthority.create('third');
+    const distrusted = await textsOf(CART, third, [ca, otherCa]);
     const { calling, peer } = await remotePair({
       servingTls: new RemotingTls(servers, RULES, NEVER),
       callingTls: new RemotingTls(callers, RULES, ages),
     });
     // From now on the server shows a certificate that the caller does not trust.
-    if (removes) callers.offer(await textsOf(CART, ca, [ca]), Date.now());
-    else
-      servers.offer(
-        await textsOf(CART, await CertificateAuthority.create('third'), [ca, otherCa]),
-        Date.now(),
-      );
+    if (removes) callers.offer(distrusting, Date.now());
+    else servers.offer(distrusted, Date.now());
     expect(calling.nodes.peer(1)).toBe(peer);
     await until('the end', () => calling.nodes.peer(1) === undefined);
     expect(calling.nodes.unreachable).toEqual([1]);

@@ -20,6 +20,8 @@ const DEBIAN = '/usr/lib/postgresql/15/bin';
 
 /** Whether this machine has the server of Debian. */
 export const HAS_DEBIAN = existsSync(join(DEBIAN, 'postgres'));
+/** The reason why tests do not run on that server if the machine lacks it. */
+export const NOT_TESTED_ON_15 = `not tested with PostgreSQL 15: ${DEBIAN} is missing (apt-get install postgresql-15)`;
 
 /**
  * Returns the versions on which the tests run: all that this machine has, or the one that the tier names (vitest.config.ts). Prints a
@@ -29,9 +31,7 @@ export function serverVersions(): readonly PostgresVersion[] {
   const named = process.env['SVC_TEST_POSTGRES'] as PostgresVersion | undefined;
   if (named !== undefined) return [named];
   if (HAS_DEBIAN) return ['18', '15'];
-  console.log(
-    `not tested with PostgreSQL 15: ${DEBIAN} is missing (apt-get install postgresql-15)`,
-  );
+  console.log(NOT_TESTED_ON_15);
   return ['18'];
 }
 
