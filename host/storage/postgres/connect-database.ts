@@ -7,7 +7,7 @@ import { readDatabaseUrl, type DatabaseSource } from './database-source.ts';
 import { shownHost, type DatabaseHost, type DatabaseUrl } from './database-url.ts';
 import { sharesSessions } from './pooler-check.ts';
 import { PostgresSession } from './postgres-session.ts';
-import { SchemaSession } from './schema-session.ts';
+import { SchemaSession, shownInSchema } from './schema-session.ts';
 import { readTlsFiles, type TlsOptions } from './tls-files.ts';
 
 export interface ConnectOptions {
@@ -38,18 +38,18 @@ export async function connectDatabase(
 ): Promise<DatabaseSession> {
   const url = await readDatabaseUrl(source);
   const tls = await readTlsFiles(url.tls);
+  const { schema } = source;
   const failures: HostFailure[] = [];
   for (const host of url.hosts) {
     try {
       const session = await connectHost(url, host, tls, options);
-      const { schema } = source;
       return schema === undefined ? session : new SchemaSession(session, schema);
     } catch (failure) {
       if (!(failure instanceof DatabaseFailure)) throw failure;
       failures.push({ host: shownHost(host), failure });
     }
   }
-  throw hostsError(failures, url.shown);
+  throw hostsError(failures, shownInSchema(url.shown, schema));
 }
 
 function connectHost(

@@ -22,11 +22,11 @@ const NO_ENTRY = unusable(
   'Check user, password and client certificate in the URL, and pg_hba.conf of the server.',
 );
 const NO_RIGHTS = unusable(
-  'As its owner, execute GRANT CREATE ON DATABASE for the role in the URL; if the schema svc exists, make that role its owner.',
+  'As its owner, execute GRANT CREATE ON DATABASE for the role in the URL; if the schema exists (svc, unless this message names another one), make that role its owner.',
 );
 const DAMAGED = damaged('Restore the database from a backup.');
 const NOT_THE_TABLES = damaged(
-  'Tables of the schema svc were changed or removed. Restore the database from a backup.',
+  'Tables of the schema (svc, unless this message names another one) were changed or removed. Restore the database from a backup.',
 );
 const POOLER = unusable(
   'Connect to the server itself, or let the pooler keep a session for each connection (pool_mode = session).',

@@ -4,14 +4,17 @@
 // Invariants
 // - A value is committed before `add` resolves, and gone before `remove` does.
 // - The value that was added first under a name stays until it is removed.
-// - Every statement can be repeated: a connection that was lost meanwhile changes no outcome.
+// - A value is added and removed over a connection that is made for it: one that is kept may still reach a server that was the primary, where
+//   the change would be lost. A value is read over one that is kept for a minute.
+import type { MonotonicClock } from '../../engine/needs/clock.ts';
 import { AnsweringSession } from './answering-session.ts';
 import { connectDatabase } from './connect-database.ts';
 import { databaseError } from './database-errors.ts';
 import { DatabaseFailure } from './database-failure.ts';
-import type { DatabaseSession, Statement } from './database-session.ts';
+import type { DatabaseSession, Row, Statement } from './database-session.ts';
 import type { DatabaseSource } from './database-source.ts';
 import { FollowingSession } from './following-session.ts';
+import { journalFailure } from './journal-failure.ts';
 
 const HAS_TABLE = { text: "SELECT to_regclass('svc.value') IS NOT NULL" };
 const HAS_SCHEMA = { text: "SELECT to_regnamespace('svc') IS NOT NULL" };
@@ -35,21 +38,25 @@ const ANY = {
 /** Another process makes the same at the same time. */
 const CONFLICTS = new Set(['23505', '42P06', '42P07']);
 const ATTEMPTS_MAX = 5;
+/** Age after which the connection that reads is replaced, in milliseconds. */
+const AGE_MS_MAX = 60_000;
+const CLOCK: MonotonicClock = { monotonicMs: () => performance.now() };
 
 export class ErasableValues {
   /** Name of the database in messages. */
   readonly shown: string;
-  readonly #session: FollowingSession;
+  readonly #source: DatabaseSource;
+  readonly #reading: FollowingSession;
 
   /**
    * Opens the values in the schema of `source`, whose table is made if it is missing. A journal has another schema. Rejects as `connectDatabase`
    * does.
    */
-  static async open(source: DatabaseSource): Promise<ErasableValues> {
+  static async open(source: DatabaseSource, clock = CLOCK): Promise<ErasableValues> {
     const session = await connectDatabase(source);
     try {
       await makeTable(session);
-      return new ErasableValues(source, session.shown);
+      return new ErasableValues(source, session.shown, clock);
     } catch (error) {
       throw error instanceof DatabaseFailure ? databaseError(error, session.shown) : error;
     } finally {
@@ -57,45 +64,70 @@ export class ErasableValues {
     }
   }
 
-  private constructor(source: DatabaseSource, shown: string) {
+  private constructor(source: DatabaseSource, shown: string, clock: MonotonicClock) {
     this.shown = shown;
-    this.#session = new FollowingSession({
-      connect: async () => new AnsweringSession(await connectDatabase(source)),
+    this.#source = source;
+    this.#reading = new FollowingSession({
+      connect: () => connected(source),
       shown,
-      clock: { monotonicMs: () => performance.now() },
+      clock,
+      ageMsMax: AGE_MS_MAX,
     });
   }
 
   /** Resolves with the value; undefined: there is none. Rejects with SVC_JOURNAL_UNAVAILABLE, as the others do. */
   async find(name: string): Promise<string | undefined> {
-    const [row] = await this.#session.query(FIND, [name]);
-    return row?.[0] as string | undefined;
+    const [row] = await this.#reading.query(FIND, [name]);
+    return valueIn(row);
   }
 
   /** Adds a value unless there is one, and resolves with the one that is there. Rejects with SVC_DISK_FULL, too. */
   async add(name: string, value: string): Promise<string> {
-    for (;;) {
-      await this.#session.query(ADD, [name, value]);
-      const found = await this.find(name);
-      // Otherwise it was removed meanwhile.
-      if (found !== undefined) return found;
-    }
+    return this.#change(async (session) => {
+      for (;;) {
+        await session.query(ADD, [name, value]);
+        const [row] = await session.query(FIND, [name]);
+        const found = valueIn(row);
+        // Otherwise it was removed meanwhile.
+        if (found !== undefined) return found;
+      }
+    });
   }
 
   /** Removes the value; without one it does nothing. */
   async remove(name: string): Promise<void> {
-    await this.#session.query(REMOVE, [name]);
+    await this.#change((session) => session.query(REMOVE, [name]));
   }
 
   /** Returns whether there is a value whose name begins so. */
   async hasAny(prefix: string): Promise<boolean> {
-    const [row] = await this.#session.query(ANY, [prefix]);
+    const [row] = await this.#reading.query(ANY, [prefix]);
     return row![0] === true;
   }
 
+  /** Closes the connection that is kept. */
   close(): void {
-    this.#session.close();
+    this.#reading.close();
   }
+
+  async #change<T>(change: (session: DatabaseSession) => Promise<T>): Promise<T> {
+    const session = await connected(this.#source);
+    try {
+      return await change(session);
+    } catch (error) {
+      throw journalFailure(error, this.shown);
+    } finally {
+      await session.close();
+    }
+  }
+}
+
+async function connected(source: DatabaseSource): Promise<DatabaseSession> {
+  return new AnsweringSession(await connectDatabase(source));
+}
+
+function valueIn(row: Row | undefined): string | undefined {
+  return row?.[0] as string | undefined;
 }
 
 async function makeTable(session: DatabaseSession): Promise<void> {

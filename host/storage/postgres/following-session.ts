@@ -1,7 +1,7 @@
 // FollowingSession is the connection by which a thread follows a journal: it reads, and settles what consumers have handled. The
-// connection is made with the first statement, and again with the next one after it was lost.
+// connection is made with the first statement, and again with the next one after it was lost or has become old.
 //
-// Invariant: at most one connection is open or being made.
+// Invariant: at most one connection is used or being made. An old one closes once the statements that were sent are answered.
 import type { MonotonicClock } from '../../engine/needs/clock.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { DatabaseFailure } from './database-failure.ts';
@@ -17,6 +17,11 @@ export interface FollowingSessionNeeds {
   /** Name of the database in messages. */
   readonly shown: string;
   readonly clock: MonotonicClock;
+  /**
+   * Age after which the connection is replaced, in milliseconds: a server that was the primary may still be reached by it after another one
+   * was promoted. Default: none.
+   */
+  readonly ageMsMax?: number;
 }
 
 export class FollowingSession {
@@ -24,6 +29,7 @@ export class FollowingSession {
   #session: Promise<DatabaseSession> | undefined;
   /** The connection of `#session`, once it is made. */
   #current: DatabaseSession | undefined;
+  #connectedMs = -Infinity;
   #failure: SvcError | undefined;
   #failedMs = -Infinity;
   #isClosed = false;
@@ -60,6 +66,7 @@ export class FollowingSession {
   /** Returns the connection. Rejects with SvcError. */
   session(): Promise<DatabaseSession> {
     if (this.#isClosed) return Promise.reject(closed());
+    this.#closeOld();
     if (this.#session !== undefined) return this.#session;
     const isPausing = this.#needs.clock.monotonicMs() - this.#failedMs < PAUSE_MS;
     if (this.#failure !== undefined && isPausing) return Promise.reject(this.#failure);
@@ -93,10 +100,18 @@ export class FollowingSession {
     );
   }
 
+  #closeOld(): void {
+    const { ageMsMax = Infinity, clock } = this.#needs;
+    if (this.#current === undefined || clock.monotonicMs() - this.#connectedMs < ageMsMax) return;
+    void this.#current.close();
+    this.#session = this.#current = undefined;
+  }
+
   async #connect(): Promise<DatabaseSession> {
     const session = await this.#needs.connect();
     this.#failure = undefined;
     this.#current = session;
+    this.#connectedMs = this.#needs.clock.monotonicMs();
     void session.ended.then(() => this.drop(session));
     return session;
   }

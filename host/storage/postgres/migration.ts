@@ -12,6 +12,7 @@ import { databaseError, unusableDatabase } from './database-errors.ts';
 import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession } from './database-session.ts';
 import { differenceOf, findTables, type FoundTables } from './schema-check.ts';
+import { schemaOf } from './schema-session.ts';
 import { JOURNAL_FORMAT, TABLES, UNFINISHED_FORMAT } from './schema.ts';
 
 /** Another transaction has made the schema or a table first. */
@@ -36,7 +37,7 @@ export async function migrateJournal(session: DatabaseSession): Promise<JournalI
     throw unusableDatabase(
       session.shown,
       `the role may not read and write the table ${table}`,
-      'Make the role in the URL the owner of the schema svc and its tables.',
+      `Make the role in the URL the owner of the schema ${schemaOf(session)} and its tables.`,
     );
   return found.identity;
 }
@@ -89,7 +90,7 @@ export async function hasUnfinishedCopy(session: DatabaseSession): Promise<boole
   if (row?.[0] !== UNFINISHED_FORMAT)
     throw new SvcError(
       'SVC_JOURNAL_NOT_EMPTY',
-      `The database ${shown} is not empty: its schema svc has ${tables.has('cluster') ? 'a journal' : `a table ${first}`}. ` +
+      `The database ${shown} is not empty: its schema ${schemaOf(session)} has ${tables.has('cluster') ? 'a journal' : `a table ${first}`}. ` +
         'Name an empty database.',
     );
   const difference = differenceOf(tables) ?? (await missingSlices(session));
@@ -130,7 +131,7 @@ async function find(session: DatabaseSession): Promise<FoundJournal | undefined>
   if (!tables.has('cluster'))
     throw unusableDatabase(
       shown,
-      `its schema svc has a table ${other}, and no journal`,
+      `its schema ${schemaOf(session)} has a table ${other}, and no journal`,
       'Name an empty database in the URL.',
     );
   const identity = await readCluster(session);

@@ -6,6 +6,17 @@ import type { DatabaseSession, Parameter, Row, Statement } from './database-sess
 import { SCHEMA } from './schema.ts';
 
 const NAME = new RegExp(String.raw`\b${SCHEMA}\b`, 'g');
+const SHOWN_SCHEMA = / \(schema (\w+)\)$/;
+
+/** Returns the name of a database in messages with that of the schema; undefined: `svc`, which is not named. */
+export function shownInSchema(shown: string, schema: string | undefined): string {
+  return schema === undefined ? shown : `${shown} (schema ${schema})`;
+}
+
+/** Returns the name of the schema that a connection uses. */
+export function schemaOf({ shown }: DatabaseSession): string {
+  return SHOWN_SCHEMA.exec(shown)?.[1] ?? SCHEMA;
+}
 
 export class SchemaSession implements DatabaseSession {
   readonly shown: string;
@@ -15,7 +26,7 @@ export class SchemaSession implements DatabaseSession {
   readonly #known = new WeakMap<Statement, Statement>();
 
   constructor(session: DatabaseSession, schema: string) {
-    this.shown = `${session.shown} (schema ${schema})`;
+    this.shown = shownInSchema(session.shown, schema);
     this.#session = session;
     this.#schema = schema;
   }

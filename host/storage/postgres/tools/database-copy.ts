@@ -16,6 +16,7 @@ import { consumerChecksum, offsetChecksum } from '../consumers/consumer-rows.ts'
 import type { DatabaseSession, Parameter, Row, Statement } from '../database-session.ts';
 import { journalFailure } from '../journal-failure.ts';
 import { beginCopy, hasUnfinishedCopy } from '../migration.ts';
+import { schemaOf } from '../schema-session.ts';
 import { JOURNAL_FORMAT, UNFINISHED_FORMAT } from '../schema.ts';
 import { type SliceEnds, noRecords, readEnds, sumOf } from './commit-order.ts';
 import {
@@ -302,7 +303,7 @@ export class DatabaseCopy {
     return new SvcError(
       'SVC_JOURNAL_NOT_EMPTY',
       `The database ${this.#session.shown} is not empty: it has an unfinished copy of another journal. Name an empty database, or ` +
-        'remove the schema svc from this one.',
+        `remove the schema ${schemaOf(this.#session)} from this one.`,
     );
   }
 

@@ -1,7 +1,8 @@
 // Values in a database: the first one under a name stays, and one that is removed is gone, also over lost connections.
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ErasableValues } from '../../../../host/storage/postgres/erasable-values.ts';
-import type { FreshDatabase } from '../../../support/postgres/fresh-database.ts';
+import { type FreshDatabase, urlFile } from '../../../support/postgres/fresh-database.ts';
 import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
 
 let server: PostgresServer;
@@ -52,6 +53,42 @@ test('a lost connection is made again', async () => {
       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
   expect(await values.find('key')).toBe('value');
+});
+
+describe('a server from which the URL has turned away, and which still answers', () => {
+  async function turnedAway() {
+    const [former, promoted] = [await newDatabase(), await newDatabase()];
+    const source = urlFile(server.folder, former.name, former.url);
+    const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
+    const values = await ErasableValues.open({ ...source, schema: 'secrets' }, clock);
+    onTestFinished(() => values.close());
+    const [there, here] = [await valuesIn(former), await valuesIn(promoted)];
+    await Promise.all([there, here].map((one) => one.add('key', 'value')));
+    expect(await values.find('key')).toBe('value');
+    writeFileSync((source as { path: string }).path, promoted.url);
+    return { values, there, here, clock };
+  }
+
+  test('gets no value any more', async () => {
+    const { values, there, here } = await turnedAway();
+    expect(await values.add('other', 'value')).toBe('value');
+    expect([await there.find('other'), await here.find('other')]).toEqual([undefined, 'value']);
+  });
+
+  test('keeps what is removed from the other one', async () => {
+    const { values, there, here } = await turnedAway();
+    await values.remove('key');
+    expect([await there.find('key'), await here.find('key')]).toEqual(['value', undefined]);
+  });
+
+  test('is read for a minute at most', async () => {
+    const { values, here, clock } = await turnedAway();
+    await here.remove('key');
+    clock.nowMs = 59_999;
+    expect(await values.find('key')).toBe('value');
+    clock.nowMs = 60_000;
+    expect(await values.find('key')).toBeUndefined();
+  });
 });
 
 test('a schema without a table is used, and a role without rights is refused by name', async () => {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { connectDatabase } from '../../../../host/storage/postgres/connect-database.ts';
 import type { DatabaseSession } from '../../../../host/storage/postgres/database-session.ts';
 import {
+  beginCopy,
   migrateJournal,
   readJournalIdentity,
 } from '../../../../host/storage/postgres/migration.ts';
@@ -136,6 +137,28 @@ describe('a database whose tables are not those of a journal of this version', (
       message: expect.stringContaining('its schema svc has a table notes, and no journal'),
     });
     expect((await contents(database)).map(({ table }) => table)).toEqual(['notes']);
+  });
+
+  test('an error of a journal in another schema names that one', async () => {
+    const database = await server.freshDatabase();
+    const source = { ...database.source, schema: 'segment' };
+    const session = await connectDatabase(source);
+    onTestFinished(() => session.abort());
+    await migrateJournal(session);
+    await expect(beginCopy(session, 'copy')).rejects.toMatchObject({
+      code: 'SVC_JOURNAL_NOT_EMPTY',
+      message: expect.stringContaining('its schema segment has a journal'),
+    });
+    await database.sql('ALTER TABLE segment.reply OWNER TO postgres');
+    await expect(migrateJournal(session)).rejects.toThrow(
+      'Make the role in the URL the owner of the schema segment and its tables.',
+    );
+    await database.sql('DROP TABLE segment.cluster');
+    await expect(migrateJournal(session)).rejects.toThrow('its schema segment has a table');
+    await database.sql('DROP SCHEMA segment CASCADE; CREATE SCHEMA segment');
+    await expect(migrateJournal(session)).rejects.toThrow(
+      /\(schema segment\) cannot be used: .* if the schema exists/,
+    );
   });
 
   test('a role that may read the tables, and not write them, may read the journal', async () => {

@@ -135,6 +135,16 @@ describe('a copy into a database', () => {
     expect(await copied(folder, to)).toMatchObject({ records: RECORDS });
   });
 
+  test('names the schema of an unfinished copy of another journal, and not that of another one', async () => {
+    const database = await server.freshDatabase();
+    const to = journalInDatabase({ ...database.source, schema: 'segment' });
+    await opened(locationOf(database));
+    await copied(folder, to, SOME);
+    const other = journalIn(temporaryFolder());
+    await fillJournal(other.dir, 30, 6);
+    await expect(copied(other, to)).rejects.toThrow('remove the schema segment from this one.');
+  });
+
   test('ends when another one begins', async () => {
     const to = locationOf(await server.freshDatabase());
     const steps = copyJournal(folder, to);
