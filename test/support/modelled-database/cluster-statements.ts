@@ -125,6 +125,7 @@ function readCluster(run: StatementRun): readonly Row[] {
 
 export const CLUSTER_STATEMENTS: readonly KnownStatement[] = [
   ['FROM pg_control_system()', (run) => [[run.needs.history]]],
+  ['SELECT (extract(epoch FROM clock_timestamp())', (run) => [[Math.round(run.nowMs)]]],
   [
     'SELECT history, greatest(0',
     async (run) => {

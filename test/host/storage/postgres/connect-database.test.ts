@@ -50,10 +50,8 @@ describe('a server that does not let the connection in', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await PostgresServer.shared('18');
+    // It goes with the server, as the databases do in which it has rights.
     await server.sql(`CREATE ROLE "${USER}" LOGIN PASSWORD '${PASSWORD}'`);
-    return async () => {
-      await server.sql(`DROP ROLE "${USER}"`);
-    };
   });
   const urlOf = (database: string) =>
     `postgresql://${credentials}@127.0.0.1:${server.port}/${database}`;

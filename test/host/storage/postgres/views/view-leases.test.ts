@@ -168,12 +168,12 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     await database.sql('BEGIN; SELECT FROM svc.view_definition FOR UPDATE');
     const put = first.put([row('b', { n: 2 })], folded(2));
     await waiting(1);
-    const opening = other.openWriter(view);
+    const refused = failureOf(() => other.openWriter(view));
     await waiting(2);
     await database.sql('COMMIT');
     await put;
     // The put has renewed the lease.
-    expect(await failureOf(() => opening)).toMatchObject({ code: 'SVC_VIEW_IN_USE' });
+    expect(await refused).toMatchObject({ code: 'SVC_VIEW_IN_USE' });
     await endLease();
     await database.sql('BEGIN; SELECT FROM svc.view_definition FOR UPDATE');
     const taking = other.openWriter(view);
