@@ -55,20 +55,21 @@ test('a lost connection is made again', async () => {
   expect(await values.find('key')).toBe('value');
 });
 
-describe('a server from which the URL has turned away, and which still answers', () => {
-  async function turnedAway() {
-    const [former, promoted] = [await newDatabase(), await newDatabase()];
-    const source = urlFile(server.folder, former.name, former.url);
-    const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
-    const values = await ErasableValues.open({ ...source, schema: 'secrets' }, clock);
-    onTestFinished(() => values.close());
-    const [there, here] = [await valuesIn(former), await valuesIn(promoted)];
-    await Promise.all([there, here].map((one) => one.add('key', 'value')));
-    expect(await values.find('key')).toBe('value');
-    writeFileSync((source as { path: string }).path, promoted.url);
-    return { values, there, here, clock };
-  }
+/** Values whose URL was changed from one database to another one, while a connection to the first is kept. */
+async function turnedAway() {
+  const [former, promoted] = [await newDatabase(), await newDatabase()];
+  const source = urlFile(server.folder, former.name, former.url);
+  const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
+  const values = await ErasableValues.open({ ...source, schema: 'secrets' }, clock);
+  onTestFinished(() => values.close());
+  const [there, here] = [await valuesIn(former), await valuesIn(promoted)];
+  await Promise.all([there, here].map((one) => one.add('key', 'value')));
+  expect(await values.find('key')).toBe('value');
+  writeFileSync((source as { path: string }).path, promoted.url);
+  return { values, there, here, clock };
+}
 
+describe('a server from which the URL has turned away, and which still answers', () => {
   test('gets no value any more', async () => {
     const { values, there, here } = await turnedAway();
     expect(await values.add('other', 'value')).toBe('value');
