@@ -5,6 +5,8 @@
 // D1  A shard that starts gets a link to the thread, whether the thread runs already or is started later.
 // D2  At most one thread runs, and it starts when all settlements of the one before are stored or have failed.
 // D3  After `stop` no thread is left, and none is started. From `pause` to `resume` none is started either.
+// D4  A stop waits for settlements only as long as the thread may take to end, because a database may not answer: what is not
+//     stored by then is delivered again after the next start.
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { ConsumerDescriptor } from '@svc/contract';
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
@@ -24,7 +26,7 @@ import type {
 
 /** Pause before a thread that has ended by itself is started again, in milliseconds. */
 const RESTART_PAUSE_MS = 1_000;
-/** How long a stop waits for the thread beyond the time that events in flight have, in milliseconds. */
+/** How long a stop waits for the thread and its settlements beyond the time that events in flight have, in milliseconds. */
 const STOP_MARGIN_MS = 2_000;
 
 /** The part of an opened journal that the consumers use. */
@@ -55,6 +57,8 @@ export class ConsumerDispatch {
   /** Ends of the links to the present shards that the thread does not have yet, indexed by shard. */
   readonly #ports = new Map<number, MessagePort>();
   readonly #settling = new Set<Promise<void>>();
+  /** Resolves when a stop does not wait for settlements any longer. */
+  readonly #late = Promise.withResolvers<void>();
   /** The orders that the thread has not answered, by their numbers. */
   readonly #orders = new Map<number, PromiseWithResolvers<boolean>>();
   #lastOrder = 0;
@@ -155,14 +159,19 @@ export class ConsumerDispatch {
     return this.#carryOut({ kind: 'skip', consumer, entity, seq, reason });
   }
 
-  /** Ends the thread, after the events in flight, at most `graceMs` later. */
+  /**
+   * Ends the thread, after the events in flight, at most `graceMs` later. Resolves once all that was settled is stored, or has failed, or
+   * takes too long.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
+    const timer = setTimeout(this.#late.resolve, graceMs + STOP_MARGIN_MS);
     clearTimeout(this.#pause);
     for (const port of this.#ports.values()) port.close();
     this.#ports.clear();
     await this.#endThread(graceMs);
     await this.#replaced;
+    clearTimeout(timer);
   }
 
   #take(consumers: readonly ConsumerDescriptor[]): void {
@@ -273,7 +282,7 @@ export class ConsumerDispatch {
   }
 
   async #startAgain(): Promise<void> {
-    await Promise.all(this.#settling);
+    await this.#settled();
     if (this.#worker !== undefined || this.#isStopped) return;
     this.#options.relink();
     this.#start();
@@ -293,7 +302,12 @@ export class ConsumerDispatch {
       await ended;
       clearTimeout(timer);
     }
-    await Promise.all(this.#settling);
+    await this.#settled();
+  }
+
+  /** Resolves when all settlements are stored or have failed, or a stop does not wait for them any longer. */
+  async #settled(): Promise<void> {
+    await Promise.race([Promise.all(this.#settling), this.#late.promise]);
   }
 
   #send(message: ToConsumerThread, ports: readonly MessagePort[] = []): void {

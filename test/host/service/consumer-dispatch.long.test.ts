@@ -161,6 +161,35 @@ test('a thread that is started again and the next module make one thread', async
   expect(workers).toHaveLength(1);
 });
 
+test.for([{ isPaused: false }, { isPaused: true }])(
+  'a stop does not wait for a settlement that the journal does not answer: %o',
+  async ({ isPaused }, { expect }) => {
+    const { opened, dispatch, link } = await dispatching();
+    const workers = workersFromNow();
+    link();
+    const gate = Promise.withResolvers<void>();
+    onTestFinished(() => gate.resolve());
+    const held = Promise.withResolvers<void>();
+    dispatch.begin(
+      {
+        connectConsumers: () => opened.connectConsumers(),
+        settleConsumer: () => {
+          held.resolve();
+          return gate.promise;
+        },
+      },
+      [LEDGER],
+    );
+    await held.promise;
+    expect(workers).toHaveLength(1);
+    // A node that hands its entities over has paused before.
+    const paused = isPaused ? dispatch.pause(0) : undefined;
+    await dispatch.stop(0);
+    await paused;
+    expect(workers).toHaveLength(0);
+  },
+);
+
 test('parked events are unknown to an order that the end of the thread has left without an answer', async ({
   expect,
 }) => {
