@@ -2,6 +2,7 @@
 // one fault at a time.
 //
 // Invariant: the schedule is a function of its options, so that a seed repeats it.
+import { CLOCK_DIFFERENCE_MAX_MS } from '../../../host/storage/postgres/nodes/clock-check.ts';
 import { Random } from '../random.ts';
 
 /** Faults of the process of a node. */
@@ -116,9 +117,10 @@ export function faultSchedule({
   return faults.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** Returns how far the clock of the standby is from that of the primary, in milliseconds. */
+/** Returns how far the clock of the standby is from that of the primary, in milliseconds: no further than nodes bear. */
 export function standbyClockMs(seed: number): number {
-  return new Random(seed).pick(CLOCKS_MS);
+  const borne = CLOCKS_MS.filter((ms) => Math.abs(ms) < CLOCK_DIFFERENCE_MAX_MS);
+  return new Random(seed).pick(borne);
 }
 
 /** Returns the name of what a fault changes. */

@@ -8,8 +8,8 @@ import { SvcError } from '@svc/kit/svc-error';
 import type { DatabaseSession, Statement } from '../database-session.ts';
 import { type LeaseClocks, MACHINE_CLOCKS } from './node-lease.ts';
 
-/** How much the clocks may differ, in milliseconds. */
-export const CLOCK_DIFFERENCE_MAX_MS = 5_000;
+/** How much the clocks may differ, in milliseconds: after a failover it may be the clock of the database that is wrong, and all nodes would be refused. */
+export const CLOCK_DIFFERENCE_MAX_MS = 30_000;
 
 const NOW: Statement = { text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8' };
 
