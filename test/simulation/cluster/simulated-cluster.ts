@@ -113,6 +113,11 @@ export class SimulatedCluster {
     return this.#nodes[place];
   }
 
+  /** Sets the wall clocks of all nodes right: one whose clock is wrong is no member. */
+  resetClocks(): void {
+    for (const node of this.#nodes) node?.process.resetWall();
+  }
+
   /** Draws the clocks of a machine. */
   clocks(): Clocks {
     return {

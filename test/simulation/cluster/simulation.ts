@@ -75,6 +75,7 @@ async function history(cluster: SimulatedCluster, isCalm: boolean): Promise<void
   if (isCalm) await rollingFor(cluster, CALM_MS);
   else await faultsFor(cluster, FAULTY_MS_MIN + random.below(FAULTY_MS));
   await callers.end();
+  cluster.resetClocks();
   await until(cluster, HEALED_MS_MAX, 'all nodes serve again', () => areServing(cluster));
   let isAnswered = false;
   await until(cluster, HEALED_MS_MAX, 'every entity answers', async () => {

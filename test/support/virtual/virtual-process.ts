@@ -29,6 +29,8 @@ export class VirtualProcess {
   readonly random: Random;
   readonly #rate: number;
   #aheadMs: number;
+  /** By how much the wall clock was set, in milliseconds. */
+  #setMs = 0;
   /** How long the machine was suspended in all, in milliseconds of its clock. */
   #suspendedMs = 0;
   #stopped: 'stopped' | 'suspended' | undefined;
@@ -120,6 +122,12 @@ export class VirtualProcess {
   /** Sets the wall clock forward, or back. */
   setWall(byMs: number): void {
     this.#aheadMs += byMs;
+    this.#setMs += byMs;
+  }
+
+  /** Sets the wall clock back to what it would be if it had never been set. */
+  resetWall(): void {
+    this.setWall(-this.#setMs);
   }
 
   /** Stops the process, or suspends the whole machine. */
