@@ -49,9 +49,12 @@ test('nodes call each other with TLS, also with renewed certificates, and admit 
   await expect.poll(statuses, SOON).toEqual([]);
   for (const node of [first, second])
     for (const kind of ['sent', 'served'])
-      expect(
-        (await cluster.metrics(node)).get(`svc_cluster_calls_total{kind="${kind}"}`),
-      ).toBeGreaterThan(0);
+      await expect
+        .poll(
+          async () => (await cluster.metrics(node)).get(`svc_cluster_calls_total{kind="${kind}"}`),
+          SOON,
+        )
+        .toBeGreaterThan(0);
 
   const orders = await textsOf(ORDERS, otherCa, [ca, otherCa]);
   expect(await disconnected(first.remotingPort, orders)).toEqual({
