@@ -36,7 +36,7 @@ function annotationsOf({
 export interface WorkloadFields extends Identity {
   readonly instances?: number;
   readonly replicas?: number;
-  /** Of the object, which increases with each change of its fields. */
+  /** The generation of the object, which increases with each change of its fields. */
   readonly version?: number;
   readonly observedVersion?: number;
   readonly conditions?: readonly FoundCondition[];

@@ -18,7 +18,7 @@ interface Refusal {
 
 export class StoredObjects implements AsyncDisposable {
   readonly api: ScriptedApi;
-  /** By their paths. */
+  /** The objects that are stored, by their paths. */
   readonly objects: Map<string, KubeObject>;
   /** Answers that a test gives to requests, such as `PATCH /api/v1/namespaces/svc-shop`. */
   readonly refusals: Map<string, Refusal>;

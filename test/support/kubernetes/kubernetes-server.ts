@@ -17,7 +17,7 @@ import { ClusterCertificates } from './cluster-certificates.ts';
 import { GuardedProcesses } from './guarded-processes.ts';
 import { type KubernetesPrograms, kubernetesPrograms } from './kubernetes-programs.ts';
 
-/** Who asks the server: an administrator, or a ServiceAccount with a token. */
+/** An account that asks the server: an administrator, or a ServiceAccount with a token. */
 export interface ClusterUser {
   readonly connection: KubeConnection;
   /** File for `kubectl --kubeconfig`. */

@@ -18,7 +18,12 @@ interface GeneratedType {
 /** Returns the types; undefined if the package is neither installed nor named. */
 export function publishedTypes(): PublishedTypes | undefined {
   const folder = modelsFolder();
-  if (folder === undefined) return undefined;
+  if (folder === undefined) {
+    console.log(
+      'manifests are not compared with the newest types of Kubernetes: @kubernetes/client-node is not installed',
+    );
+    return undefined;
+  }
   const known = new Map<string, Promise<FieldTypes | undefined>>();
   return {
     fieldsOf: (type) => {

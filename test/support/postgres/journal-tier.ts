@@ -4,6 +4,8 @@ import { PostgresServer } from './postgres-server.ts';
 
 /** Whether the journals of this run are in PostgreSQL. */
 export const isInDatabase = process.env['SVC_TEST_JOURNAL'] === 'postgres';
+if (isInDatabase)
+  console.log('tests that work on the files of a data folder run in the main tier alone');
 
 interface InDatabase {
   readonly database: { readonly urlFile: string };
