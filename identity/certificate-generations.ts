@@ -93,7 +93,7 @@ function missingIn(others: Certificates, some: Certificates): number {
   return some.authorities.filter(({ fingerprint256 }) => !known.has(fingerprint256)).length;
 }
 
-export function areEqual(one: CertificateTexts, other: CertificateTexts): boolean {
+function areEqual(one: CertificateTexts, other: CertificateTexts): boolean {
   return (
     one.certificate === other.certificate &&
     one.key === other.key &&

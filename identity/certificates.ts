@@ -135,8 +135,8 @@ function authoritiesProblem(authorities: readonly X509Certificate[]): string | u
     : 'ca.crt has a certificate that is not of a certificate authority.';
 }
 
-/** Certificates of a PEM text; undefined if there is none, or one that cannot be parsed. OpenSSL would skip the latter. */
-function certificatesOf(text: string): readonly X509Certificate[] | undefined {
+/** Returns the certificates of a PEM text; undefined if there is none, or one that cannot be parsed. OpenSSL would skip the latter. */
+export function certificatesOf(text: string): readonly X509Certificate[] | undefined {
   const blocks = text.match(BLOCK) ?? [];
   if (blocks.length === 0 || blocks.length !== text.match(BEGIN)?.length) return undefined;
   try {

@@ -22,6 +22,7 @@ import {
   type LeafContents,
   newAuthority,
 } from './certificate-issuer.ts';
+import type { IdentityAuthority } from './identity-authority.ts';
 import { type carryOut, fileSteps, unfinishedFile } from './file-steps.ts';
 import { AUTHORITY_WARNED_MS, authorityValidity, leafValidity } from './leaf-renewal.ts';
 
@@ -34,6 +35,8 @@ export interface AuthorityOptions {
   readonly published: string;
   /** True: the operator asks for another authority. */
   readonly isNew: boolean;
+  /** Those who trust the authority, and how the operator asks for another one, for messages. */
+  readonly words: { readonly trustedBy: string; readonly asking: string };
   /** Lifetime of the certificates that it issues, in milliseconds. */
   readonly lifetimeMs: number;
   /** Time in which all programs take another authority into use before certificates of it are shown to them, in milliseconds. */
@@ -47,7 +50,7 @@ export interface AuthorityOptions {
 const FORMER_MAX = 4;
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\r?\n?/g;
 
-export class Authority {
+export class Authority implements IdentityAuthority {
   readonly #stored: StoredAuthority;
   readonly #certificate: X509Certificate;
   /** Whether a certificate was issued by this authority, which is verified once. */
@@ -95,10 +98,23 @@ export class Authority {
     return this.#stored.certificate;
   }
 
+  get endsAtMs(): number {
+    return this.#certificate.validToDate.getTime();
+  }
+
   /** The certificates to trust in PEM: its own, and those of authorities before it whose certificates are still in use. */
   trusted(nowMs: number): string {
     const former = this.#stored.former.filter(({ trustedUntilMs }) => nowMs < trustedUntilMs);
     return [this.certificate, ...former.map(({ certificate }) => certificate)].join('');
+  }
+
+  changesAtMs(nowMs: number): number {
+    const { createdAtMs, former } = this.#stored;
+    const times = [
+      createdAtMs + this.#times.settleMs,
+      ...former.map(({ trustedUntilMs }) => trustedUntilMs),
+    ];
+    return Math.min(...times.filter((ms) => ms > nowMs));
   }
 
   async issue(names: LeafContents['names'], nowMs: number): Promise<IssuedPair> {
@@ -106,7 +122,6 @@ export class Authority {
     return await issueLeaf(this.#stored, { names, validity });
   }
 
-  /** Returns whether it is time for a certificate of this authority, because another one has issued the leaf. */
   isSuccessorOf(leaf: X509Certificate, nowMs: number): boolean {
     if (this.#hasIssued(leaf)) return false;
     const isTrusted = this.#stored.former.some(
@@ -122,12 +137,12 @@ export class Authority {
     return known;
   }
 
-  #warnOfExpiry({ kind, file, nowMs, log }: AuthorityOptions): void {
+  #warnOfExpiry({ kind, file, nowMs, log, words }: AuthorityOptions): void {
     const { validToDate } = this.#certificate;
     if (validToDate.getTime() - nowMs > AUTHORITY_WARNED_MS) return;
     log({
       level: 'warn',
-      message: 'An authority expires: replace it with --new-authority before',
+      message: `An authority expires: replace it with ${words.asking} before`,
       fields: { kind, file, expiresAt: validToDate.toISOString() },
     });
   }
@@ -138,7 +153,7 @@ function isFresh({ createdAtMs }: StoredAuthority, settleMs: number, nowMs: numb
   return Math.abs(nowMs - createdAtMs) < settleMs;
 }
 
-function hasIssued(authority: X509Certificate, leaf: X509Certificate): boolean {
+export function hasIssued(authority: X509Certificate, leaf: X509Certificate): boolean {
   return leaf.checkIssued(authority) && leaf.verify(authority.publicKey);
 }
 
@@ -175,10 +190,9 @@ function formerOf(
   );
 }
 
-function refusal({ file, kind }: AuthorityOptions, read: NoAuthority): SvcError {
-  const whose = kind === 'identities' ? 'the services of this machine' : 'clients of the gateway';
-  const remedy =
-    'Restore the file from a backup, or start with --new-authority (svc.local.new-authority=true), which makes another authority.';
+function refusal({ file, words }: AuthorityOptions, read: NoAuthority): SvcError {
+  const { trustedBy: whose, asking } = words;
+  const remedy = `Restore the file from a backup, or start with ${asking}, which makes another authority.`;
   return read.kind === 'missing'
     ? new SvcError(
         'SVC_AUTHORITY_LOST',

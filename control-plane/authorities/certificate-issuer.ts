@@ -1,7 +1,7 @@
-// CertificateIssuer makes certificates and their keys: those of authorities, and the leafs that they sign. All keys are P-256.
-// It knows no files and no clock.
+// CertificateIssuer makes certificates and their keys: those of authorities, and the leafs that they sign. All keys that it makes are
+// P-256; an authority that was made elsewhere may have another kind of key. It knows no files and no clock.
 import { createPrivateKey, KeyObject, randomBytes, type webcrypto } from 'node:crypto';
-import type { Extension, JsonGeneralName } from '@peculiar/x509';
+import type { Extension, JsonGeneralName, X509Certificate } from '@peculiar/x509';
 
 /** A certificate with its private key, in PEM. */
 export interface IssuedPair {
@@ -35,6 +35,12 @@ export interface LeafContents {
 type Library = typeof import('@peculiar/x509');
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+/** Curves by the names that OpenSSL has for them, with a hash of their strength. */
+const CURVES: Readonly<Record<string, { readonly namedCurve: string; readonly hash: string }>> = {
+  prime256v1: { namedCurve: 'P-256', hash: 'SHA-256' },
+  secp384r1: { namedCurve: 'P-384', hash: 'SHA-384' },
+  secp521r1: { namedCurve: 'P-521', hash: 'SHA-512' },
+};
 const SERIAL_BYTES = 16;
 const NAME_CONSTRAINTS = '2.5.29.30';
 /** Every IP address, which a permitted domain alone would not rule out. */
@@ -81,7 +87,12 @@ export async function newAuthority({
   return { certificate: `${certificate.toString('pem')}\n`, key: keyText(keys.privateKey) };
 }
 
-/** Issues a certificate with a new key. The authority's certificate and key belong together. */
+/** Returns whether certificates can be signed with a key: RSA, or an elliptic curve of NIST. */
+export function canSign(key: KeyObject): boolean {
+  return signingAlgorithm(key) !== undefined;
+}
+
+/** Issues a certificate with a new key. The authority's certificate and key belong together, and the key is one that can sign. */
 export async function issueLeaf(
   authority: IssuedPair,
   { names, validity }: LeafContents,
@@ -89,6 +100,8 @@ export async function issueLeaf(
   const x509 = await library();
   const issuer = new x509.X509Certificate(authority.certificate);
   const keys = await newKeys();
+  const authorityKey = createPrivateKey(authority.key);
+  const algorithm = signingAlgorithm(authorityKey)!;
   const { serverAuth, clientAuth } = x509.ExtendedKeyUsage;
   const isProgram = 'uri' in names;
   const subjects: JsonGeneralName[] = isProgram
@@ -98,20 +111,39 @@ export async function issueLeaf(
     serialNumber: newSerial(),
     issuer: issuer.subjectName,
     ...dates(validity),
-    signingKey: createPrivateKey(authority.key).toCryptoKey(ALGORITHM, false, ['sign']),
+    signingKey: authorityKey.toCryptoKey(algorithm, false, ['sign']),
     publicKey: keys.publicKey,
-    signingAlgorithm: ALGORITHM,
+    signingAlgorithm: algorithm,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension(isProgram ? [serverAuth, clientAuth] : [serverAuth]),
-      await x509.AuthorityKeyIdentifierExtension.create(issuer),
+      await keyIdentifierOf(issuer),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
       // Without a subject the names have to be critical.
       new x509.SubjectAlternativeNameExtension(subjects, true),
     ],
   });
   return { certificate: `${certificate.toString('pem')}\n`, key: keyText(keys.privateKey) };
+}
+
+/** Returns how a key signs; undefined: it cannot sign certificates that everybody verifies. */
+function signingAlgorithm({
+  asymmetricKeyType,
+  asymmetricKeyDetails,
+}: KeyObject): { readonly name: string; readonly hash: string } | undefined {
+  if (asymmetricKeyType === 'rsa') return { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+  const curve = CURVES[asymmetricKeyDetails?.namedCurve ?? ''];
+  return curve === undefined ? undefined : { ...ALGORITHM, ...curve };
+}
+
+/** Names the key of an issuer as its own certificate does. Programs compare the two, and makers of certificates derive them differently. */
+async function keyIdentifierOf(issuer: X509Certificate): Promise<Extension> {
+  const x509 = await library();
+  const own = issuer.getExtension(x509.SubjectKeyIdentifierExtension);
+  return own === null
+    ? await x509.AuthorityKeyIdentifierExtension.create(issuer)
+    : new x509.AuthorityKeyIdentifierExtension(own.keyId);
 }
 
 async function nameConstraints(domain: string): Promise<ArrayBuffer> {

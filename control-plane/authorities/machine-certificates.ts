@@ -6,17 +6,11 @@
 // M1  One check runs at a time.
 // M2  A failure at one folder keeps no other one from being renewed; what is there remains in use, and the next check tries again.
 // M3  A folder whose owner is gone is not made again.
-import type { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ServiceKey } from '@svc/client';
-import { areEqual } from '@svc/identity/certificate-generations';
 import type { CallerRules } from '@svc/identity/caller';
-import {
-  type CertificateTexts,
-  parseCertificates,
-  parseServerPair,
-} from '@svc/identity/certificates';
+import { type CertificateTexts, parseServerPair } from '@svc/identity/certificates';
 import { defaultGatewayId, serviceId } from '@svc/identity/spiffe-id';
 import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
@@ -24,6 +18,7 @@ import type { AuthorityKind } from './authority-file.ts';
 import { Authority, type AuthorityOptions } from './authority.ts';
 import { type CertificatePaths, certificatePaths } from './certificate-paths.ts';
 import { carryOut, fileSetSteps, fileSteps } from './file-steps.ts';
+import { IdentityRenewal } from './identity-renewal.ts';
 import { isLeafDue } from './leaf-renewal.ts';
 
 /** A folder with the identity of a program. */
@@ -59,8 +54,8 @@ export interface MachineCertificatesOptions {
   readonly carryOut?: typeof carryOut;
 }
 
-/** Identities that are remembered. */
-const PARSED_MAX = 1000;
+/** How the operator asks for other authorities. */
+const ASKING = '--new-authority (svc.local.new-authority=true)';
 /** Anybody may read the certificate of an authority. */
 const PUBLIC_MODE = 0o644;
 
@@ -69,17 +64,12 @@ export class MachineCertificates {
   /** Identities that every service of the machine admits. */
   readonly rules: CallerRules;
   readonly #options: MachineCertificatesOptions;
-  readonly #identities: Authority;
+  readonly #identities: IdentityRenewal;
   readonly #hostnames: Authority;
   readonly #carryOut: typeof carryOut;
   readonly #poll: NodeJS.Timeout;
   #checking: Promise<void> = Promise.resolve();
   #isClosed = false;
-  /** Identities that were read before, by their certificate, so that a check of many unchanged ones costs little. */
-  readonly #parsed = new Map<
-    string,
-    { readonly id: string; readonly texts: CertificateTexts; readonly leaf: X509Certificate }
-  >();
   /** Why the folder could not be renewed at the last check, by its path. */
   readonly #failures = new Map<string, string>();
 
@@ -92,7 +82,11 @@ export class MachineCertificates {
     this.#carryOut = options.carryOut ?? carryOut;
     this.paths = certificatePaths(folder);
     this.rules = { trustDomain: domain, gatewayId: defaultGatewayId(domain) };
-    this.#identities = authorities.identities;
+    this.#identities = new IdentityRenewal({
+      authority: authorities.identities,
+      lifetimeMs: times.identityLifetimeMs,
+      clock: options.clock,
+    });
     this.#hostnames = authorities.hostnames;
     this.#poll = setInterval(() => void this.check(), times.certificatePollMs).unref();
   }
@@ -120,7 +114,7 @@ export class MachineCertificates {
     const common = { domain, isNew, log, carryOut: options.carryOut ?? carryOut };
     const authority = (
       kind: AuthorityKind,
-      rest: Pick<AuthorityOptions, 'published' | 'lifetimeMs'>,
+      rest: Pick<AuthorityOptions, 'published' | 'lifetimeMs'> & { readonly trustedBy: string },
     ) =>
       Authority.open({
         ...common,
@@ -128,16 +122,19 @@ export class MachineCertificates {
         settleMs: authoritySettleMs,
         nowMs: clock.nowMs(),
         kind,
+        words: { trustedBy: rest.trustedBy, asking: ASKING },
         file: join(paths.authorities, `${kind}.json`),
       });
     const opened = new MachineCertificates(options, {
       identities: await authority('identities', {
         published: textOf(join(paths.gatewayIdentity, 'ca.crt')) ?? '',
         lifetimeMs: identityLifetimeMs,
+        trustedBy: 'the services of this machine',
       }),
       hostnames: await authority('hostnames', {
         published: textOf(paths.hostnamesAuthority) ?? '',
         lifetimeMs: hostnameLifetimeMs,
+        trustedBy: 'clients of the gateway',
       }),
     });
     await opened.check();
@@ -146,7 +143,7 @@ export class MachineCertificates {
 
   /** Issues an identity to a service. */
   issueTo(key: ServiceKey): Promise<CertificateTexts> {
-    return this.#issue(serviceId(this.rules.trustDomain, key));
+    return this.#identities.issue(serviceId(this.rules.trustDomain, key));
   }
 
   /** Writes an identity into its folder, which is made. Throws the file system's error. */
@@ -227,44 +224,9 @@ export class MachineCertificates {
   }
 
   async #renewIdentity(folder: string, id: string): Promise<void> {
-    const nowMs = this.#options.clock.nowMs();
-    const present = textsIn(folder);
-    const authorities = this.#identities.trusted(nowMs);
-    if (present !== undefined && this.#isGood(present, id, nowMs)) {
-      // Another authority is trusted by all before its certificates are shown to anybody.
-      if (present.authorities !== authorities) this.write(folder, { ...present, authorities });
-      return;
-    }
-    const issued = await this.#issue(id);
+    const { texts, isChanged } = await this.#identities.renewed(textsIn(folder), id);
     // An instance may have been removed meanwhile.
-    if (existsSync(dirname(folder))) this.write(folder, issued);
-  }
-
-  #isGood(texts: CertificateTexts, id: string, nowMs: number): boolean {
-    const leaf = this.#leafOf(texts, id);
-    const { identityLifetimeMs } = this.#options.times;
-    return (
-      leaf !== undefined &&
-      !isLeafDue(leaf, identityLifetimeMs, nowMs) &&
-      !this.#identities.isSuccessorOf(leaf, nowMs)
-    );
-  }
-
-  /** Returns the leaf of an identity, whenever it is valid; undefined if the texts are not one of this id. */
-  #leafOf(texts: CertificateTexts, id: string): X509Certificate | undefined {
-    const known = this.#parsed.get(texts.certificate);
-    if (known !== undefined && known.id === id && areEqual(known.texts, texts)) return known.leaf;
-    const parsed = parseCertificates(texts, undefined, id);
-    if ('problem' in parsed) return undefined;
-    this.#parsed.set(texts.certificate, { id, texts, leaf: parsed.leaf });
-    if (this.#parsed.size > PARSED_MAX) this.#parsed.delete(this.#parsed.keys().next().value!);
-    return parsed.leaf;
-  }
-
-  async #issue(uri: string): Promise<CertificateTexts> {
-    const nowMs = this.#options.clock.nowMs();
-    const pair = await this.#identities.issue({ uri }, nowMs);
-    return { ...pair, authorities: this.#identities.trusted(nowMs) };
+    if (isChanged && existsSync(dirname(folder))) this.write(folder, texts);
   }
 }
 

@@ -16,17 +16,20 @@ import {
 } from '../orchestration/orchestrator.ts';
 import type { KubeClient } from './api/kube-client.ts';
 import type { WatchLimits } from './api/object-watch.ts';
+import type { IdentitySecrets } from './identity-secrets.ts';
 import type { FoundPod, FoundRevision, FoundWorkload } from './found-objects.ts';
+import { givenIdentityProblem } from './given-identities.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
 import { nameProblems } from './manifests/name-problems.ts';
 import { serviceLabels } from './manifests/object-names.ts';
 import { workloadProblems } from './manifests/workload-problems.ts';
+import { isOwn } from './own-objects.ts';
 import {
   applyService,
   type Cluster,
-  isOwn,
   remainingObjects,
   removeService,
+  renewIdentity,
 } from './reconcile-steps.ts';
 import { ResourcePaths } from './resource-paths.ts';
 import { readServiceLogs } from './service-logs.ts';
@@ -37,6 +40,8 @@ export interface KubernetesOrchestratorOptions {
   /** Stays the caller's. */
   readonly client: KubeClient;
   readonly installation: KubernetesInstallation;
+  /** Makes the certificates of services; undefined: the operator does, with cert-manager for example. */
+  readonly identities?: IdentitySecrets | undefined;
   readonly log: Log;
   /** Default: the clocks of the system. */
   readonly clock?: Clock;
@@ -55,11 +60,12 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
   constructor({
     client,
     installation,
+    identities,
     log,
     clock = SYSTEM_CLOCK,
     watchLimits = {},
   }: KubernetesOrchestratorOptions) {
-    this.#cluster = { client, paths: new ResourcePaths(client), installation, clock };
+    this.#cluster = { client, paths: new ResourcePaths(client), installation, identities, clock };
     const faults = new FaultLog(log, clock);
     this.#watched = new WatchedServices({
       client,
@@ -85,7 +91,10 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     // A service that is paused or suspended can always be stopped, if it can have objects.
     const names = nameProblems(key, desired.descriptor, this.#cluster.installation);
     const counting = desired.instances > 0 ? problems : names;
-    if (counting.length > 0) throw new WorkloadRefused(problemsText(counting));
+    if (counting.length > 0) {
+      if (names.length === 0) await renewIdentity(this.#cluster, key, signal);
+      throw new WorkloadRefused(problemsText(counting));
+    }
     await applyService(this.#cluster, desired, signal);
   }
 
@@ -100,7 +109,12 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     );
     const isEmpty = pods.length === 0 && workloads.length === 0;
     const others = isEmpty ? await remainingObjects(this.#cluster, key, signal) : [];
-    return observationOf(key, { workloads, revisions: lists.flat(), pods, others });
+    const identityProblem =
+      this.#cluster.identities === undefined
+        ? await givenIdentityProblem(this.#cluster, key, pods, signal)
+        : undefined;
+    const revisions = lists.flat();
+    return observationOf(key, { workloads, revisions, pods, others, identityProblem });
   }
 
   async logs(

@@ -3,6 +3,7 @@
 // Invariants
 // R1  An object without the labels of the service is never written or deleted, and keeps the service from being reconciled; neither is one that is being
 //     deleted. Both are found before anything is written. An object that takes the place of one that was read is not written either.
+//     One thing comes before: the certificate that a service has is renewed also while the service is refused, because its instances go on.
 // R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
 // R3  The namespace, the claim of a journal and the database of a service are never deleted.
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,27 +13,24 @@ import { type DesiredService, WorkloadRefused } from '../orchestration/orchestra
 import type { KubeClient } from './api/kube-client.ts';
 import { KubeError } from './api/kube-error.ts';
 import type { KubeObject } from './api/kube-object.ts';
+import type { IdentitySecrets } from './identity-secrets.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
 import type { Manifest, ObjectReference } from './manifests/manifest.ts';
-import {
-  MANAGED_BY_LABEL,
-  PROJECT_LABEL,
-  removableObjects,
-  SERVICE_LABEL,
-  serviceLabels,
-} from './manifests/object-names.ts';
+import { removableObjects, serviceLabels } from './manifests/object-names.ts';
 import { manifestsOf } from './manifests/service-manifests.ts';
+import { isOwn } from './own-objects.ts';
 import type { ResourcePaths } from './resource-paths.ts';
+import { withoutValues } from './secret-words.ts';
 import { beginningOf, continuedWorkload, hasBegun, isWorkload } from './workload-start.ts';
 
 export interface Cluster {
   readonly client: KubeClient;
   readonly paths: ResourcePaths;
   readonly installation: KubernetesInstallation;
+  /** The certificates of services; undefined: the operator makes them. */
+  readonly identities: IdentitySecrets | undefined;
   readonly clock: Clock;
 }
-
-type Labels = Readonly<Record<string, string>>;
 
 /** An object by its name, with what the server has of it. */
 interface Read<Reference extends ObjectReference> {
@@ -41,7 +39,6 @@ interface Read<Reference extends ObjectReference> {
   readonly found: KubeObject | undefined;
 }
 
-const OWNING_LABELS = [MANAGED_BY_LABEL, PROJECT_LABEL, SERVICE_LABEL];
 const UNPROCESSABLE = 422;
 /** The words of refusals that concern the service, and not the rights of the control plane. */
 const REFUSAL =
@@ -50,12 +47,25 @@ const REFUSAL =
 const BEGINNING_MS = 10_000;
 const BEGINNING_PAUSE_MS = 50;
 
+/** The secret with the certificate of a service. */
+interface ReadIdentity extends Read<Manifest> {
+  /** The time at which the certificate has to be renewed, in milliseconds since 1970; undefined: the service has none yet. */
+  readonly renewAtMs: number | undefined;
+}
+
+/** What an apply has found. */
+export interface AppliedService {
+  /** The time at which the service has to be applied again even if nothing else changes, in milliseconds since 1970; undefined: none is known. */
+  readonly renewAtMs: number | undefined;
+}
+
 /** Rejects with WorkloadRefused, KubeError, and the reason of the signal. */
 export async function applyService(
   cluster: Cluster,
   desired: DesiredService,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<AppliedService> {
+  const identity = await renewIdentity(cluster, desired.key, signal);
   const manifests = manifestsOf(desired, cluster.installation);
   const isWanted = ({ kind, metadata }: ObjectReference) =>
     manifests.some((one) => one.kind === kind && one.metadata.name === metadata.name);
@@ -67,9 +77,52 @@ export async function applyService(
       signal,
     ),
   ]);
-  for (const read of wanted) refuseForeign(read);
-  for (const read of wanted) await applyOne(cluster, read, signal);
+  for (const read of identity === undefined ? wanted : [identity, ...wanted]) refuseForeign(read);
+  let renewAtMs = identity?.renewAtMs;
+  for (const read of wanted) {
+    if (isWorkload(read.reference) && identity !== undefined)
+      renewAtMs ??= await makeIdentity(cluster, desired.key, identity, signal);
+    await applyOne(cluster, read, signal);
+  }
   await deleteOwn(cluster, desired.key, unwanted, signal);
+  return { renewAtMs };
+}
+
+/**
+ * Renews the certificate that a service has, if it is due. Returns the secret as it was before; undefined: the operator makes it. Rejects with
+ * WorkloadRefused, KubeError, and the reason of the signal.
+ */
+export async function renewIdentity(
+  cluster: Cluster,
+  key: ServiceKey,
+  signal: AbortSignal,
+): Promise<ReadIdentity | undefined> {
+  const { identities } = cluster;
+  if (identities === undefined) return undefined;
+  const owner = identities.ofService(key);
+  const [read] = await readAll(cluster, [owner.secret], signal);
+  const { found } = read!;
+  const isKept =
+    found !== undefined &&
+    isOwn(found, serviceLabels(key)) &&
+    found.metadata.deletionTimestamp === undefined;
+  if (!isKept) return { ...read!, renewAtMs: undefined };
+  const { manifest, renewAtMs } = await identities.renewed(owner, found);
+  if (manifest !== undefined) await applyOne(cluster, { ...read!, reference: manifest }, signal);
+  return { ...read!, renewAtMs };
+}
+
+/** Gives a service its first certificate. Returns when that has to be renewed. */
+async function makeIdentity(
+  cluster: Cluster,
+  key: ServiceKey,
+  read: ReadIdentity,
+  signal: AbortSignal,
+): Promise<number> {
+  const identities = cluster.identities!;
+  const { manifest, renewAtMs } = await identities.renewed(identities.ofService(key), undefined);
+  await applyOne(cluster, { ...read, reference: manifest! }, signal);
+  return renewAtMs;
 }
 
 /** Rejects with KubeError, and the reason of the signal. */
@@ -78,7 +131,7 @@ export async function removeService(
   key: ServiceKey,
   signal: AbortSignal,
 ): Promise<void> {
-  await deleteOwn(cluster, key, await readAll(cluster, removableOf(cluster, key), signal), signal);
+  await deleteOwn(cluster, key, await readAll(cluster, removedOf(cluster, key), signal), signal);
 }
 
 /** Returns which objects of the service there are, beside those that outlast it. */
@@ -87,19 +140,20 @@ export async function remainingObjects(
   key: ServiceKey,
   signal: AbortSignal,
 ): Promise<readonly KubeObject[]> {
-  const all = await readAll(cluster, removableOf(cluster, key), signal);
+  const all = await readAll(cluster, removedOf(cluster, key), signal);
   return all.flatMap(({ reference: { kind }, found }) =>
     found !== undefined && isOwn(found, serviceLabels(key)) ? [{ ...found, kind }] : [],
   );
 }
 
-/** Whether an object has the labels of a service, or of a project. */
-export function isOwn({ metadata }: KubeObject, labels: Labels): boolean {
-  return OWNING_LABELS.every((name) => metadata.labels?.[name] === labels[name]);
-}
-
 function removableOf({ installation }: Cluster, key: ServiceKey): readonly ObjectReference[] {
   return removableObjects(key, installation.cluster.disruptionBudgets);
+}
+
+/** Returns what goes with a service that is removed. */
+function removedOf(cluster: Cluster, key: ServiceKey): readonly ObjectReference[] {
+  const identity = cluster.identities?.ofService(key).secret;
+  return [...removableOf(cluster, key), ...(identity === undefined ? [] : [identity])];
 }
 
 async function readAll<Reference extends ObjectReference>(
@@ -140,7 +194,7 @@ async function applyOne(
     try {
       return await client.apply(path, object, { force: present !== undefined, signal });
     } catch (error) {
-      throw shownRefusal(error);
+      throw shownRefusal(reference.kind === 'Secret' ? withoutValues(error) : error);
     }
   };
   if (!isWorkload(reference)) {

@@ -44,7 +44,7 @@ function ofWorkload(key: ServiceKey, workload: FoundWorkload, found: FoundServic
     );
   const serving = pods.filter((pod) => isServing(pod));
   const updated = pods.filter(isUpdated);
-  const detail = detailOf(workload, updated);
+  const detail = detailOf(workload, updated, found.identityProblem);
   return {
     kind: 'workload',
     key,
@@ -96,12 +96,14 @@ function presentWorkload(workloads: readonly FoundWorkload[]): FoundWorkload | u
 function detailOf(
   { metadata, status }: FoundWorkload,
   pods: readonly FoundPod[],
+  identityProblem: string | undefined,
 ): string | undefined {
   const failure = conditionOf(status?.conditions, 'ReplicaFailure', 'True');
   const texts = [
     ...(metadata.deletionTimestamp === undefined ? [] : ['it is being deleted']),
     ...(failure?.message === undefined ? [] : [failure.message]),
     troublesOf(pods),
+    identityProblem,
   ].filter((text) => text !== undefined);
   return texts.length === 0 ? undefined : bounded(texts.join('; '));
 }

@@ -230,7 +230,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'control-plane/local': ['control-plane/authorities', 'control-plane/orchestration'],
   // The objects of services in a cluster, as pure functions. They know the control plane by the interface of a driver alone.
   'control-plane/kubernetes/manifests': ['control-plane/orchestration'],
-  'control-plane/kubernetes': ['control-plane/orchestration'],
+  'control-plane/kubernetes': ['control-plane/authorities', 'control-plane/orchestration'],
   // The API of a cluster: it knows no kind of object, and nothing of services.
   'control-plane/kubernetes/api': [],
   // The process: it joins all parts of the control plane.

@@ -13,7 +13,7 @@ import { projectLabels } from './object-names.ts';
 import { serviceManifest } from './service-manifest.ts';
 import { workloadManifest } from './workload-manifest.ts';
 
-/** The certificate of the service is not among them: the authority of the installation writes its secret. */
+/** The secret with the certificate of the service is not among them: what it should be depends on the one that is there (`identity-secrets.ts`). */
 export function manifestsOf(
   desired: DesiredService,
   installation: KubernetesInstallation,

@@ -1,0 +1,110 @@
+// OpenIdentities: the certificates that the control plane makes for the services of a cluster and for its gateway, with the authority that issues them.
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Clock } from '@svc/kit/clock';
+import type { Log } from '@svc/kit/log';
+import { Authority } from '../authorities/authority.ts';
+import { carryOut } from '../authorities/file-steps.ts';
+import { GivenAuthority } from '../authorities/given-authority.ts';
+import type { IdentityAuthority } from '../authorities/identity-authority.ts';
+import { FaultLog } from '../orchestration/fault-log.ts';
+import type { KubeClient } from './api/kube-client.ts';
+import { GatewayIdentity, publishedAuthorities } from './gateway-identity.ts';
+import type { AuthorityChoice, IdentitySection } from './identity-section.ts';
+import { IdentitySecrets } from './identity-secrets.ts';
+import type { KubernetesInstallation } from './manifests/installation.ts';
+import { platformIdentitySecret } from './manifests/identity-secret.ts';
+
+export interface IdentitiesOptions {
+  /** Stays the caller's. */
+  readonly client: KubeClient;
+  readonly installation: Pick<KubernetesInstallation, 'namespace' | 'trustDomain' | 'gatewayId'>;
+  readonly authority: AuthorityChoice;
+  /** Name of the secret with the certificate of the gateway, in the namespace of the platform. */
+  readonly gatewaySecret: string;
+  readonly section: IdentitySection;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface OpenedIdentities extends AsyncDisposable {
+  /** For the orchestrator. */
+  readonly identities: IdentitySecrets;
+}
+
+interface OpenedAuthority {
+  readonly authority: IdentityAuthority;
+  readonly refresh: () => Promise<unknown>;
+}
+
+/** How the operator asks for another authority. */
+const ASKING = 'svc.kubernetes.new-authority=true';
+
+/**
+ * Opens the authority, and begins to keep the certificate of the gateway, for which nobody waits. Rejects with SVC_AUTHORITY_UNUSABLE and
+ * SVC_AUTHORITY_LOST, with the system's error if an authority that was made cannot be written, and with KubeError if one is to be made and the
+ * cluster cannot be asked whether there was one.
+ */
+export async function openIdentities(options: IdentitiesOptions): Promise<OpenedIdentities> {
+  const { client, installation, section, clock, log } = options;
+  const { authority, refresh } = await openAuthority(options);
+  const { trustDomain, gatewayId: id } = installation;
+  const identities = new IdentitySecrets({
+    authority,
+    trustDomain,
+    lifetimeMs: section.identityLifetimeMs,
+    clock,
+  });
+  const faults = new FaultLog(log, clock);
+  const gateway = new GatewayIdentity({
+    client,
+    identities,
+    owner: { secret: gatewaySecretOf(options), id },
+    refreshAuthority: refresh,
+    pollMs: section.certificatePollMs,
+    clock,
+    onFailure: (error) =>
+      faults.report(
+        'The certificate of the gateway cannot be kept, which is tried again',
+        undefined,
+        error,
+      ),
+  });
+  return { identities, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
+}
+
+async function openAuthority(options: IdentitiesOptions): Promise<OpenedAuthority> {
+  const { client, installation, authority: choice, section, clock, log } = options;
+  const times = {
+    lifetimeMs: section.identityLifetimeMs,
+    settleMs: section.authoritySettleMs,
+  };
+  if (choice.kind === 'given') {
+    const given = await GivenAuthority.open({ folder: choice.folder, ...times, clock, log });
+    return { authority: given, refresh: () => given.refresh() };
+  }
+  const { file, isNew } = choice;
+  const isMade = !existsSync(file) || isNew;
+  const secret = gatewaySecretOf(options);
+  if (isMade) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const own = await Authority.open({
+    ...times,
+    file,
+    isNew,
+    kind: 'identities',
+    domain: installation.trustDomain,
+    published: isMade ? await publishedAuthorities(client, { secret }) : '',
+    words: { trustedBy: 'the services of the cluster', asking: ASKING },
+    nowMs: clock.nowMs(),
+    log,
+    carryOut,
+  });
+  return { authority: own, refresh: () => Promise.resolve() };
+}
+
+function gatewaySecretOf({
+  installation,
+  gatewaySecret,
+}: Pick<IdentitiesOptions, 'installation' | 'gatewaySecret'>) {
+  return platformIdentitySecret(installation.namespace, gatewaySecret);
+}
