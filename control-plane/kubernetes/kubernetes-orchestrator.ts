@@ -42,6 +42,8 @@ export interface KubernetesOrchestratorOptions {
   readonly installation: KubernetesInstallation;
   /** Makes the certificates of services; undefined: the operator does, with cert-manager for example. */
   readonly identities?: IdentitySecrets | undefined;
+  /** Begins to keep the certificate of the gateway, which the orchestrator ends with itself. */
+  readonly keepGateway?: (() => AsyncDisposable) | undefined;
   readonly log: Log;
   /** Default: the clocks of the system. */
   readonly clock?: Clock;
@@ -56,16 +58,19 @@ const KINDS = [
 export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #watched: WatchedServices;
+  readonly #gateway: AsyncDisposable | undefined;
 
   constructor({
     client,
     installation,
     identities,
+    keepGateway,
     log,
     clock = SYSTEM_CLOCK,
     watchLimits = {},
   }: KubernetesOrchestratorOptions) {
     this.#cluster = { client, paths: new ResourcePaths(client), installation, identities, clock };
+    this.#gateway = keepGateway?.();
     const faults = new FaultLog(log, clock);
     this.#watched = new WatchedServices({
       client,
@@ -132,6 +137,7 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
 
   /** Ends the watches. What runs in the cluster goes on. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#gateway?.[Symbol.asyncDispose]();
     await this.#watched[Symbol.asyncDispose]();
   }
 

@@ -27,9 +27,11 @@ export interface IdentitiesOptions {
   readonly log: Log;
 }
 
-export interface OpenedIdentities extends AsyncDisposable {
-  /** For the orchestrator. */
+/** What the orchestrator needs of them. */
+export interface OpenedIdentities {
   readonly identities: IdentitySecrets;
+  /** Begins to keep the certificate of the gateway, for which nobody waits, until what it returns is disposed of. */
+  readonly keepGateway: () => AsyncDisposable;
 }
 
 interface OpenedAuthority {
@@ -41,9 +43,8 @@ interface OpenedAuthority {
 const ASKING = 'svc.kubernetes.new-authority=true';
 
 /**
- * Opens the authority, and begins to keep the certificate of the gateway, for which nobody waits. Rejects with SVC_AUTHORITY_UNUSABLE and
- * SVC_AUTHORITY_LOST, with the system's error if an authority that was made cannot be written, and with KubeError if one is to be made and the
- * cluster cannot be asked whether there was one.
+ * Opens the authority. Rejects with SVC_AUTHORITY_UNUSABLE and SVC_AUTHORITY_LOST, with the system's error if an authority that was made cannot be
+ * written, and with KubeError if one is to be made and the cluster cannot be asked whether there was one.
  */
 export async function openIdentities(options: IdentitiesOptions): Promise<OpenedIdentities> {
   const { client, installation, section, clock, log } = options;
@@ -56,21 +57,17 @@ export async function openIdentities(options: IdentitiesOptions): Promise<Opened
     clock,
   });
   const faults = new FaultLog(log, clock);
-  const gateway = new GatewayIdentity({
+  const what = 'The certificate of the gateway cannot be kept, which is tried again';
+  const gateway = {
     client,
     identities,
     owner: { secret: gatewaySecretOf(options), id },
     refreshAuthority: refresh,
     pollMs: section.certificatePollMs,
     clock,
-    onFailure: (error) =>
-      faults.report(
-        'The certificate of the gateway cannot be kept, which is tried again',
-        undefined,
-        error,
-      ),
-  });
-  return { identities, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
+    onFailure: (error: unknown) => faults.report(what, undefined, error),
+  };
+  return { identities, keepGateway: () => new GatewayIdentity(gateway) };
 }
 
 async function openAuthority(options: IdentitiesOptions): Promise<OpenedAuthority> {

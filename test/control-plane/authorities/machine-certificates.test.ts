@@ -320,7 +320,8 @@ describe('an authority', () => {
     await (await machine.open()).close();
     expect(machine.logged).toContainEqual(
       expect.objectContaining({
-        message: 'An authority expires: replace it with --new-authority (svc.local.new-authority=true) before',
+        message:
+          'An authority expires: replace it with --new-authority (svc.local.new-authority=true) before',
       }),
     );
     machine.nowMs = createdAtMs + 3649 * DAY_MS;
