@@ -1,9 +1,8 @@
 // A deployed service with an identity, as a process with two shards: callers by certificate, and certificates that are renewed.
 import { rmSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { CertificateTexts } from '../../identity/certificates.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/certificates/asked-service.ts';
 import { mountCertificates } from '../support/certificates/certificate-files.ts';
 import {
   ca,
@@ -27,32 +26,6 @@ const settingsOf = (folder: string) => [
   `svc.identity.gateway=${GATEWAY}`,
   'svc.project=shop',
 ];
-
-/** Asks on a new connection. Rejects if the service proves another identity, or refuses the certificate. */
-async function ask(url: string, { certificate, key, authorities }: CertificateTexts) {
-  const agent = new Agent({ maxCachedSessions: 0 });
-  onTestFinished(() => agent.destroy());
-  const { promise, resolve, reject } = Promise.withResolvers<{
-    status: number;
-    body: string;
-    leaf: string;
-  }>();
-  request(
-    url,
-    { agent, cert: certificate, key, ca: authorities, checkServerIdentity: () => undefined },
-    (response) => {
-      const leaf = (response.socket as import('node:tls').TLSSocket).getPeerX509Certificate()!;
-      let body = '';
-      response.setEncoding('utf8').on('data', (text: string) => (body += text));
-      response.on('end', () =>
-        resolve({ status: response.statusCode!, body, leaf: leaf.toString() }),
-      );
-    },
-  )
-    .on('error', reject)
-    .end();
-  return promise;
-}
 
 describe('a deployed service with an identity', () => {
   test('admits the services that a rule names, and takes renewed certificates into use in all shards', async () => {
