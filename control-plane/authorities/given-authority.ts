@@ -211,7 +211,8 @@ async function usable(texts: GivenTexts, nowMs: number): Promise<Used | Unusable
   if (trusted.length > TRUSTED_MAX)
     return { problem: `has a ca.crt with more than ${TRUSTED_MAX} authorities` };
   const chain = isRoot ? [] : [certificate, ...intermediate];
-  if (!isRoot && !trusted.some((authority) => hasIssued(authority, chain.at(-1)!)))
+  const last = intermediate.at(-1) ?? certificate;
+  if (!isRoot && !trusted.some((authority) => hasIssued(authority, last)))
     return { problem: 'has a tls.crt that no authority of ca.crt has issued' };
   const issues = await canIssue(texts, certificate, nowMs);
   if (!issues)

@@ -10,7 +10,7 @@ export interface FoundService {
   readonly pods: readonly FoundPod[];
   /** Further objects of the service. They are looked for only if there is neither a workload nor a pod. */
   readonly others: readonly KubeObject[];
-  /** What is wrong with a certificate that the operator makes. */
+  /** Problem of a certificate that the operator makes. */
   readonly identityProblem?: string | undefined;
 }
 

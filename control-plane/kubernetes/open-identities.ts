@@ -27,7 +27,7 @@ export interface IdentitiesOptions {
   readonly log: Log;
 }
 
-/** What the orchestrator needs of them. */
+/** The parts that the orchestrator uses. */
 export interface OpenedIdentities {
   readonly identities: IdentitySecrets;
   /** Begins to keep the certificate of the gateway, for which nobody waits, until what it returns is disposed of. */

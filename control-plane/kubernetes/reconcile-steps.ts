@@ -53,7 +53,7 @@ interface ReadIdentity extends Read<Manifest> {
   readonly renewAtMs: number | undefined;
 }
 
-/** What an apply has found. */
+/** Result of an apply. */
 export interface AppliedService {
   /** The time at which the service has to be applied again even if nothing else changes, in milliseconds since 1970; undefined: none is known. */
   readonly renewAtMs: number | undefined;

@@ -83,6 +83,13 @@ const leafProblem = () => {
   return 'problem' in parsed ? parsed.problem : undefined;
 };
 
+const own = (isNew = false): AuthorityChoice => ({
+  kind: 'own',
+  file: join(folder.folder, 'authorities', 'identities.json'),
+  isNew,
+});
+const file = () => join(folder.folder, 'authorities', 'identities.json');
+
 describe('the secret of the gateway', () => {
   test('is made, left as it is, and renewed after half of its lifetime, without anybody asking', async () => {
     folder.write(await madeAuthority());
@@ -155,13 +162,6 @@ describe('the secret of the gateway', () => {
 });
 
 describe('an authority that the control plane makes', () => {
-  const own = (isNew = false): AuthorityChoice => ({
-    kind: 'own',
-    file: join(folder.folder, 'authorities', 'identities.json'),
-    isNew,
-  });
-  const file = () => join(folder.folder, 'authorities', 'identities.json');
-
   test('is made once', async () => {
     await (await open(own()))[Symbol.asyncDispose]();
     const [made, first] = [readFileSync(file(), 'utf8'), leaf().fingerprint256];

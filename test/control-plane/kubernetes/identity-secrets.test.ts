@@ -87,6 +87,23 @@ function change(texts: Partial<Record<string, string | undefined>>): void {
 }
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
+const due = () => void (folder.nowMs += DAY_MS / 2);
+const foreign = (more: object = {}) =>
+  cluster.objects.set(SECRET, { metadata: { name: 'site-identity', uid: 'theirs', ...more } });
+/** The service as the cluster has it, with a pod that waits for its volumes. */
+function running(isReady: boolean): void {
+  const ours = { labels: serviceLabels(SITE.key), namespace: 'svc-shop' };
+  const [deployment, one] = [
+    workload('Deployment'),
+    pod('site-1', { isReady, containers: [waiting('ContainerCreating')] }),
+  ];
+  cluster.objects.set(WORKLOAD, { ...deployment, metadata: { ...deployment.metadata, ...ours } });
+  cluster.objects.set(`${SHOP}/pods/site-1`, { ...one, metadata: { ...one.metadata, ...ours } });
+}
+const detail = async () => (await orchestrator.observe(SITE.key, never)).detail;
+const given = (texts: Partial<Record<string, string>>) =>
+  cluster.objects.set(SECRET, { metadata: { name: 'site-identity' }, data: texts });
+
 describe('the secret of a service', () => {
   test('is there before its workload, as every program of svc reads it', async () => {
     await reconcile();
@@ -221,8 +238,6 @@ describe('the secret of a service', () => {
 });
 
 describe('a service that is refused keeps its certificate, because its instances go on', () => {
-  const due = () => void (folder.nowMs += DAY_MS / 2);
-
   test('while it asks for what the cluster cannot run', async () => {
     await reconcile(desiredService(EMBEDDED));
     const path = `${SHOP}/secrets/flags-identity`;
@@ -244,7 +259,9 @@ describe('a service that is refused keeps its certificate, because its instances
   });
 
   test('and gets none if it had none', async () => {
-    await expect(reconcile(desiredService({ ...EMBEDDED, instances: 2 }))).rejects.toThrow();
+    await expect(reconcile(desiredService({ ...EMBEDDED, instances: 2 }))).rejects.toThrow(
+      'a journal on a volume',
+    );
     expect(cluster.takeWrites()).toEqual([]);
   });
 });
@@ -268,9 +285,6 @@ describe('another authority', () => {
 });
 
 describe('a secret that is not ours', () => {
-  const foreign = (more: object = {}) =>
-    cluster.objects.set(SECRET, { metadata: { name: 'site-identity', uid: 'theirs', ...more } });
-
   test.each([
     ['of somebody else', {}],
     ['of another service', { labels: serviceLabels({ project: 'shop', service: 'other' }) }],
@@ -296,7 +310,7 @@ describe('a secret that is not ours', () => {
 
   test('is not taken over if it appears after nothing was read', async () => {
     cluster.onRequest = () => {
-      if (cluster.api.requests.at(-1)!.method === 'PATCH' && !cluster.objects.has(SECRET))
+      if (cluster.api.requests.at(-1)?.method === 'PATCH' && !cluster.objects.has(SECRET))
         foreign();
     };
     await expect(reconcile()).rejects.toThrow('conflicts with a manager');
@@ -309,20 +323,6 @@ describe('where the operator makes certificates', () => {
   beforeEach(() => {
     orchestrator = orchestratorOf(undefined);
   });
-
-  /** The service as the cluster has it, with a pod that waits for its volumes. */
-  function running(isReady: boolean): void {
-    const ours = { labels: serviceLabels(SITE.key), namespace: 'svc-shop' };
-    const [deployment, one] = [
-      workload('Deployment'),
-      pod('site-1', { isReady, containers: [waiting('ContainerCreating')] }),
-    ];
-    cluster.objects.set(WORKLOAD, { ...deployment, metadata: { ...deployment.metadata, ...ours } });
-    cluster.objects.set(`${SHOP}/pods/site-1`, { ...one, metadata: { ...one.metadata, ...ours } });
-  }
-  const detail = async () => (await orchestrator.observe(SITE.key, never)).detail;
-  const given = (texts: Partial<Record<string, string>>) =>
-    cluster.objects.set(SECRET, { metadata: { name: 'site-identity' }, data: texts });
 
   test('the control plane writes and deletes none', async () => {
     given({ 'tls.crt': 'theirs' });
