@@ -215,8 +215,7 @@ describe('the secret of a service', () => {
     const secret = stored();
     await remove();
     cluster.objects.set(SECRET, secret);
-    const { detail } = await orchestrator.observe(SITE.key, never);
-    expect(detail).toContain('Secret site-identity');
+    expect(await detail()).toContain('Secret site-identity');
   });
 
   test('is made again if somebody deletes it', async () => {
