@@ -54,7 +54,9 @@ export async function openKubernetesOrchestrator(
   const installation = installationOf(settings, access, installed);
   warnOfSharedAudience(installed.provider, tokens, 'svc.kubernetes', log);
   const clock = SYSTEM_CLOCK;
-  const plugin = { environment, timeoutMs: section.pluginTimeoutMs };
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const plugin = { environment, timeoutMs: section.pluginTimeoutMs, signal };
   const credentials = new ClusterCredentials({ access, plugin, clock });
   // A plugin may need a network that is away, like the API server. Files are there, or somebody has to act.
   if (access.user.plugin === undefined) await credentials.current();
@@ -90,6 +92,7 @@ export async function openKubernetesOrchestrator(
     [Symbol.asyncDispose]: async () => {
       await orchestrator[Symbol.asyncDispose]();
       await transport[Symbol.asyncDispose]();
+      stopping.abort();
     },
   };
 }

@@ -20,6 +20,8 @@ export interface PluginOptions {
   /** Environment of the control plane, which a plugin has too. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
+  /** Aborted: a plugin that runs is ended. */
+  readonly signal: AbortSignal;
 }
 
 const OUTPUT_BYTES_MAX = 1024 * 1024;
@@ -36,7 +38,7 @@ export async function runCredentialPlugin(
 
 function outputOf(
   { command, args, env, execInfo }: CredentialCommand,
-  { environment, timeoutMs }: PluginOptions,
+  { environment, timeoutMs, signal }: PluginOptions,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -48,12 +50,15 @@ function outputOf(
     const output = new GatheredBytes(OUTPUT_BYTES_MAX);
     const end = () => {
       clearTimeout(late);
+      signal.removeEventListener('abort', stop);
       killGroup(child.pid);
     };
     const fail = (problem: string, cause?: unknown) => {
       end();
       reject(failure(command, problem, cause));
     };
+    const stop = () => fail('was ended, because the control plane is stopping');
+    signal.addEventListener('abort', stop, { once: true });
     const late = setTimeout(() => fail(`has not ended within ${timeoutMs} ms`), timeoutMs);
     child.on('error', (error: NodeJS.ErrnoException) =>
       fail(`cannot be started: ${error.code ?? 'unknown reason'}`, error),
@@ -63,9 +68,9 @@ function outputOf(
       if (output.whole.length > OUTPUT_BYTES_MAX)
         fail(`prints more than ${OUTPUT_BYTES_MAX} bytes`);
     });
-    child.on('exit', (code, signal) => {
+    child.on('exit', (code, ended) => {
       if (code !== 0)
-        fail(code === null ? `was ended by ${signal}` : `has failed with exit code ${code}`);
+        fail(code === null ? `was ended by ${ended}` : `has failed with exit code ${code}`);
     });
     // Its output may follow its end.
     child.on('close', () => {
