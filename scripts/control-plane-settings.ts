@@ -45,6 +45,10 @@ export const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane
 | \`svc.kubernetes.namespace\` | | that of the pod of the control plane; \`svc-platform\` outside of a cluster | namespace of the platform's own programs, which no project may have |
 | \`svc.kubernetes.trust-domain\` | | the base domain, or \`svc.localhost\` | trust domain of the [identities](identity.md) of services |
 | \`svc.kubernetes.gateway\` | | \`spiffe://DOMAIN/gateway\` | SPIFFE ID of what forwards requests of the internet: the gateway, or the ingress controller |
+| \`svc.kubernetes.identities\` | | \`control-plane\` | who makes the [certificates of services](../how-to/kubernetes.md#certificates): the \`control-plane\`, or the \`operator\`, with cert-manager for example |
+| \`svc.kubernetes.authority-folder\` | | none | folder with \`tls.crt\` and \`tls.key\` of [the authority](../how-to/kubernetes.md#the-authority) of these certificates, such as a mounted secret; without it, the control plane makes an authority in \`svc.data\`, and with its journal in a database it does not start |
+| \`svc.kubernetes.new-authority\` | | \`false\` | whether the authority that the control plane has made is replaced by another one at this start |
+| \`svc.kubernetes.gateway-secret\` | | \`gateway-identity\` | name of the secret with the certificate of the gateway, in the namespace of the platform |
 | \`svc.kubernetes.pull-secrets\` | | none | names of the secrets by which images are pulled, in the namespace of each project, with commas between |
 | \`svc.kubernetes.platform-registry\` | | none | host of [the installation's own registry](../how-to/running-the-registry.md). Its images are for services of the same project only |
 | \`svc.kubernetes.ingress-class\` | | none | class of the Ingresses by which hostnames lead to services; without it there are none |

@@ -1,7 +1,6 @@
 // CertificateSettings: reads the settings svc.kubernetes.* that say who makes the certificates of services, and by which authority.
 import { join, resolve } from 'node:path';
 import { invalidSetting, type SettingsReader } from '@svc/kit/settings-reader';
-import type { AuthorityChoice } from './identity-section.ts';
 
 const IDENTITIES = 'svc.kubernetes.identities';
 const AUTHORITY_FOLDER = 'svc.kubernetes.authority-folder';
@@ -15,6 +14,25 @@ export const CERTIFICATE_SETTING_NAMES: readonly string[] = [
   NEW_AUTHORITY,
   GATEWAY_SECRET,
 ];
+
+/** The authority whose certificates services get. */
+export type AuthorityChoice =
+  /** The control plane makes it. */
+  | {
+      readonly kind: 'own';
+      /** Absolute path of the file with its key. */
+      readonly file: string;
+      /** Absolute path of the file that says whom services trust. A control plane that has it has lost the other one, and makes no other authority. */
+      readonly publishedFile: string;
+      /** True: the operator asks for another authority. */
+      readonly isNew: boolean;
+    }
+  /** Its certificate and its key are `tls.crt` and `tls.key` of a folder, such as a mounted secret. */
+  | {
+      readonly kind: 'given';
+      /** Absolute path of the folder. */
+      readonly folder: string;
+    };
 
 /** Makes the certificates of services: the control plane, or the operator, with cert-manager for example. */
 export type CertificateSettings =
@@ -68,5 +86,10 @@ function authorityOf(reader: SettingsReader, dataFolder: string | undefined): Au
       '',
       `a folder with tls.crt and tls.key of an authority, because the journal is in a database and there is no folder that lasts; or ${IDENTITIES}=operator`,
     );
-  return { kind: 'own', file: join(dataFolder, 'authorities', 'identities.json'), isNew };
+  return {
+    kind: 'own',
+    file: join(dataFolder, 'authorities', 'identities.json'),
+    publishedFile: join(dataFolder, 'identities.crt'),
+    isNew,
+  };
 }

@@ -7,7 +7,6 @@
 import type { Clock } from '@svc/kit/clock';
 import type { KubeClient } from './api/kube-client.ts';
 import type { IdentityOwner, IdentitySecrets } from './identity-secrets.ts';
-import { identityIn } from './manifests/identity-secret.ts';
 import { pathOf } from './manifests/manifest.ts';
 import { isOwn } from './own-objects.ts';
 import { withoutValues } from './secret-words.ts';
@@ -75,13 +74,4 @@ export class GatewayIdentity implements AsyncDisposable {
       throw withoutValues(error);
     }
   }
-}
-
-/** Returns the authorities that a gateway trusts already, in PEM; empty: there is no such secret. Rejects with KubeError. */
-export async function publishedAuthorities(
-  client: KubeClient,
-  { secret }: Pick<IdentityOwner, 'secret'>,
-): Promise<string> {
-  const found = await client.get(pathOf(secret));
-  return found === undefined ? '' : (identityIn(found)?.authorities ?? '');
 }

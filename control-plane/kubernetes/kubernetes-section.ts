@@ -33,6 +33,12 @@ export interface KubernetesSection {
   readonly pluginTimeoutMs: number;
   /** Time that requests in flight have to finish when an instance ends, in milliseconds; then they are cut. */
   readonly drainMs: number;
+  /** Lifetime of the certificate by which a service, or the gateway, proves who it is, in milliseconds. It is renewed after half of it. */
+  readonly identityLifetimeMs: number;
+  /** Time in which all programs trust another authority before certificates of it are shown to them, in milliseconds. */
+  readonly authoritySettleMs: number;
+  /** Interval at which the authority and the certificate of the gateway are looked at, in milliseconds. */
+  readonly certificatePollMs: number;
 }
 
 export const KUBERNETES_DEFAULTS: {
@@ -53,6 +59,10 @@ export const KUBERNETES_DEFAULTS: {
   identifyPauseMs: 2000,
   pluginTimeoutMs: 30_000,
   drainMs: 10_000,
+  identityLifetimeMs: 86_400_000,
+  // A service is looked at every five minutes, and a node takes two to replace the files of a mounted secret.
+  authoritySettleMs: 900_000,
+  certificatePollMs: 60_000,
 };
 
 export const KUBERNETES_RANGES: { readonly [Key in keyof KubernetesSection]: Range } = {
@@ -71,4 +81,7 @@ export const KUBERNETES_RANGES: { readonly [Key in keyof KubernetesSection]: Ran
   identifyPauseMs: [10, 600_000],
   pluginTimeoutMs: [100, 600_000],
   drainMs: [0, 60_000],
+  identityLifetimeMs: [3_600_000, 2_592_000_000],
+  authoritySettleMs: [0, 86_400_000],
+  certificatePollMs: [100, 3_600_000],
 };

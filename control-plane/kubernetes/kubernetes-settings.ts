@@ -13,6 +13,11 @@ import {
   KUBERNETES_RANGES,
   type KubernetesSection,
 } from './kubernetes-section.ts';
+import {
+  CERTIFICATE_SETTING_NAMES,
+  type CertificateSettings,
+  readCertificateSettings,
+} from './certificate-settings.ts';
 import type { ResourceAmounts } from './manifests/installation.ts';
 
 const SECTIONS = { kubernetes: { ...KUBERNETES_DEFAULTS } };
@@ -61,6 +66,7 @@ const TEXTS: readonly string[] = [
   DEFAULT_MEMORY,
   SIDECAR_CPU,
   SIDECAR_MEMORY,
+  ...CERTIFICATE_SETTING_NAMES,
   ...serviceTokenSettingNames(GROUP),
 ];
 
@@ -93,6 +99,7 @@ export interface KubernetesSettings {
   readonly defaultResources: ResourceAmounts;
   readonly sidecarResources: ResourceAmounts;
   readonly serviceTokens: ServiceTokenSettings;
+  readonly certificates: CertificateSettings;
   readonly section: KubernetesSection;
   /** Environment of the control plane, in which a cluster names its API server, and which a credential plugin gets. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -112,6 +119,8 @@ export interface KubernetesHostInputs {
   readonly baseDomain: string | undefined;
   /** Client with which users log in. */
   readonly clientId: string;
+  /** Folder of the journal of the control plane; undefined: it is in a database. */
+  readonly dataFolder: string | undefined;
 }
 
 const LIST_LENGTH_MAX = 20;
@@ -128,7 +137,7 @@ const BYTES = /^[1-9]\d{0,14}(?:Ki|Mi|Gi|Ti|k|M|G|T)?$/;
 /** Returns undefined if no cluster is to run services. Throws SVC_SETTING_INVALID. */
 export function readKubernetesSettings(
   reader: SettingsReader,
-  { environment, baseDomain, clientId }: KubernetesHostInputs,
+  { environment, baseDomain, clientId, dataFolder }: KubernetesHostInputs,
 ): KubernetesSettings | undefined {
   const { kubernetes: section } = reader.sections(SECTIONS, RANGES);
   checkPauses(section);
@@ -165,7 +174,8 @@ export function readKubernetesSettings(
     environment,
   };
   const image = text(IMAGE, VISIBLE, 'the reference of an image of svc');
-  if (image !== undefined) return { image, ...settings };
+  if (image !== undefined)
+    return { image, ...settings, certificates: readCertificateSettings(reader, dataFolder) };
   const given = TEXTS.find((name) => reader.text(name) !== undefined);
   if (given !== undefined)
     throw invalidSetting(

@@ -1,17 +1,18 @@
 // OpenIdentities: the certificates that the control plane makes for the services of a cluster and for its gateway, with the authority that issues them.
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '@svc/kit/clock';
 import type { Log } from '@svc/kit/log';
 import { Authority } from '../authorities/authority.ts';
-import { carryOut } from '../authorities/file-steps.ts';
+import { carryOut, fileSteps } from '../authorities/file-steps.ts';
 import { GivenAuthority } from '../authorities/given-authority.ts';
 import type { IdentityAuthority } from '../authorities/identity-authority.ts';
 import { FaultLog } from '../orchestration/fault-log.ts';
 import type { KubeClient } from './api/kube-client.ts';
-import { GatewayIdentity, publishedAuthorities } from './gateway-identity.ts';
-import type { AuthorityChoice, IdentitySection } from './identity-section.ts';
+import { GatewayIdentity } from './gateway-identity.ts';
+import type { AuthorityChoice } from './certificate-settings.ts';
 import { IdentitySecrets } from './identity-secrets.ts';
+import type { KubernetesSection } from './kubernetes-section.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
 import { platformIdentitySecret } from './manifests/identity-secret.ts';
 
@@ -22,7 +23,10 @@ export interface IdentitiesOptions {
   readonly authority: AuthorityChoice;
   /** Name of the secret with the certificate of the gateway, in the namespace of the platform. */
   readonly gatewaySecret: string;
-  readonly section: IdentitySection;
+  readonly section: Pick<
+    KubernetesSection,
+    'identityLifetimeMs' | 'authoritySettleMs' | 'certificatePollMs'
+  >;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -41,10 +45,12 @@ interface OpenedAuthority {
 
 /** How the operator asks for another authority. */
 const ASKING = 'svc.kubernetes.new-authority=true';
+/** Anybody may read the certificates of authorities. */
+const PUBLIC_MODE = 0o644;
 
 /**
- * Opens the authority. Rejects with SVC_AUTHORITY_UNUSABLE and SVC_AUTHORITY_LOST, with the system's error if an authority that was made cannot be
- * written, and with KubeError if one is to be made and the cluster cannot be asked whether there was one.
+ * Opens the authority, without asking the cluster. Rejects with SVC_AUTHORITY_UNUSABLE and SVC_AUTHORITY_LOST, and with the system's error if an
+ * authority that was made cannot be written.
  */
 export async function openIdentities(options: IdentitiesOptions): Promise<OpenedIdentities> {
   const { client, installation, section, clock, log } = options;
@@ -71,7 +77,7 @@ export async function openIdentities(options: IdentitiesOptions): Promise<Opened
 }
 
 async function openAuthority(options: IdentitiesOptions): Promise<OpenedAuthority> {
-  const { client, installation, authority: choice, section, clock, log } = options;
+  const { installation, authority: choice, section, clock, log } = options;
   const times = {
     lifetimeMs: section.identityLifetimeMs,
     settleMs: section.authoritySettleMs,
@@ -80,22 +86,23 @@ async function openAuthority(options: IdentitiesOptions): Promise<OpenedAuthorit
     const given = await GivenAuthority.open({ folder: choice.folder, ...times, clock, log });
     return { authority: given, refresh: () => given.refresh() };
   }
-  const { file, isNew } = choice;
-  const isMade = !existsSync(file) || isNew;
-  const secret = gatewaySecretOf(options);
-  if (isMade) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const { file, publishedFile, isNew } = choice;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const published = existsSync(publishedFile) ? readFileSync(publishedFile, 'utf8') : '';
   const own = await Authority.open({
     ...times,
     file,
     isNew,
     kind: 'identities',
     domain: installation.trustDomain,
-    published: isMade ? await publishedAuthorities(client, { secret }) : '',
+    published,
     words: { trustedBy: 'the services of the cluster', asking: ASKING },
     nowMs: clock.nowMs(),
     log,
     carryOut,
   });
+  const trusted = own.trusted(clock.nowMs());
+  if (trusted !== published) carryOut(fileSteps(publishedFile, trusted, PUBLIC_MODE));
   return { authority: own, refresh: () => Promise.resolve() };
 }
 

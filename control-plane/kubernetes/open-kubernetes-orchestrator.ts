@@ -17,6 +17,11 @@ import { readKubeconfig } from './credentials/kubeconfig.ts';
 import { readPodAccess } from './credentials/pod-access.ts';
 import { IdentifiedOrchestrator } from './identified-orchestrator.ts';
 import { readAnnotationsFile, readDatabasesFile } from './installation-files.ts';
+import {
+  type IdentitiesOptions,
+  type OpenedIdentities,
+  openIdentities,
+} from './open-identities.ts';
 import { KubernetesOrchestrator } from './kubernetes-orchestrator.ts';
 import type { KubernetesSettings } from './kubernetes-settings.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
@@ -40,8 +45,8 @@ export interface OpenedKubernetes extends AsyncDisposable {
 const NAMESPACE_DEFAULT = 'svc-platform';
 
 /**
- * Does not wait for the API server. Rejects with SVC_KUBECONFIG_UNUSABLE, SVC_CLUSTER_CREDENTIALS_UNUSABLE for those in files, and
- * SVC_SETTING_INVALID for a file that a setting names.
+ * Does not wait for the API server. Rejects with SVC_KUBECONFIG_UNUSABLE, SVC_CLUSTER_CREDENTIALS_UNUSABLE for those in files,
+ * SVC_SETTING_INVALID for a file that a setting names, and as `openIdentities` does.
  */
 export async function openKubernetesOrchestrator(
   settings: KubernetesSettings,
@@ -64,6 +69,7 @@ export async function openKubernetesOrchestrator(
   const authority = authorityOf(access);
   const transport = new KubeTransport({ server, authority, serverName, credentials }, section);
   const client = new KubeClient(transport, FIELD_MANAGER);
+  const identities = await identitiesOf(settings, { client, installation, clock, log });
   const orchestrator = new IdentifiedOrchestrator({
     client,
     server,
@@ -71,6 +77,7 @@ export async function openKubernetesOrchestrator(
       new KubernetesOrchestrator({
         client,
         installation: { ...installation, cluster },
+        ...identities,
         log,
         watchLimits: {
           watchMs: section.watchMs,
@@ -95,6 +102,16 @@ export async function openKubernetesOrchestrator(
       stopping.abort();
     },
   };
+}
+
+/** Returns undefined if the operator makes the certificates of services. */
+async function identitiesOf(
+  { certificates, section }: KubernetesSettings,
+  parts: Pick<IdentitiesOptions, 'client' | 'installation' | 'clock' | 'log'>,
+): Promise<OpenedIdentities | undefined> {
+  if (certificates.kind === 'operator') return undefined;
+  const { authority, gatewaySecret } = certificates;
+  return await openIdentities({ ...parts, authority, gatewaySecret, section });
 }
 
 /** Returns what manifests need, but for the features of the cluster. */

@@ -123,10 +123,15 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
   const tokens = readTokenSettings(reader, baseDomain);
   const { clientId } = tokens;
   const local = readLocalSettings(reader, clientId);
+  const dataFolder = resolve(
+    reader.text('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', 'control-plane')),
+  );
+  const database = readDatabaseUrlSource(reader);
   const kubernetes = readKubernetesSettings(reader, {
     environment: inputs.env,
     baseDomain,
     clientId,
+    dataFolder: database === undefined ? dataFolder : undefined,
   });
   if (local !== undefined && kubernetes !== undefined)
     throw invalidSetting(
@@ -136,10 +141,8 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     );
   return {
     deployed,
-    dataFolder: resolve(
-      reader.text('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', 'control-plane')),
-    ),
-    database: readDatabaseUrlSource(reader),
+    dataFolder,
+    database,
     ...readApiListener(reader, PROGRAM),
     baseDomain,
     policy: { creation: creationOf(reader), signupUrl: signupUrlOf(reader) },

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { IDENTITY_DEFAULTS } from '../../control-plane/kubernetes/identity-section.ts';
+import { KUBERNETES_DEFAULTS } from '../../control-plane/kubernetes/kubernetes-section.ts';
 import { identitySecretName } from '../../control-plane/kubernetes/manifests/object-names.ts';
 import { serviceId } from '../../identity/spiffe-id.ts';
 import { withoutOpenssl } from '../control-plane/authorities/openssl.ts';
@@ -33,7 +33,7 @@ test('its Certificates have the names, the id and the times of what the control 
   const [cart, gateway] = blocks('yaml').filter((text) => text.includes('kind: Certificate'));
   expect(cart).toContain(`secretName: ${identitySecretName(key)}\n`);
   expect(cart).toContain(`uris: ['${serviceId('example.org', key)}']\n`);
-  const hours = IDENTITY_DEFAULTS.identityLifetimeMs / 3_600_000;
+  const hours = KUBERNETES_DEFAULTS.identityLifetimeMs / 3_600_000;
   for (const text of [cart, gateway])
     expect(text).toContain(`duration: ${hours}h\n  renewBefore: ${hours / 2}h\n`);
   expect(gateway).toContain('secretName: gateway-identity\n');

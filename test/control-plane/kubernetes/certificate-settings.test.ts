@@ -14,7 +14,12 @@ const read = (given: Record<string, string>, dataFolder?: string) => {
 test('the control plane makes them with an authority of its own if its data folder lasts', () => {
   expect(read({}, '/data')).toEqual({
     kind: 'control-plane',
-    authority: { kind: 'own', file: '/data/authorities/identities.json', isNew: false },
+    authority: {
+      kind: 'own',
+      file: '/data/authorities/identities.json',
+      publishedFile: '/data/identities.crt',
+      isNew: false,
+    },
     gatewaySecret: 'gateway-identity',
   });
   expect(read({ 'new-authority': 'true' }, '/data')).toMatchObject({ authority: { isNew: true } });

@@ -1,10 +1,10 @@
 // The certificate of the gateway is kept in a secret, and the authority that issues it is not lost without a word.
 import { X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, SYSTEM_CLOCK } from '../../../kit/clock.ts';
-import type { AuthorityChoice } from '../../../control-plane/kubernetes/identity-section.ts';
+import type { AuthorityChoice } from '../../../control-plane/kubernetes/certificate-settings.ts';
 import { identityIn } from '../../../control-plane/kubernetes/manifests/identity-secret.ts';
 import {
   openIdentities,
@@ -86,6 +86,7 @@ const leafProblem = () => {
 const own = (isNew = false): AuthorityChoice => ({
   kind: 'own',
   file: join(folder.folder, 'authorities', 'identities.json'),
+  publishedFile: join(folder.folder, 'identities.crt'),
   isNew,
 });
 const file = () => join(folder.folder, 'authorities', 'identities.json');
@@ -171,7 +172,7 @@ describe('an authority that the control plane makes', () => {
     expect(leafProblem()).toBeUndefined();
   });
 
-  test('is not made again if the gateway trusts one already, unless the operator asks for it', async () => {
+  test('is not made again if services trust one already, unless the operator asks for it', async () => {
     await (await open(own()))[Symbol.asyncDispose]();
     const former = texts().authorities;
     rmSync(file());
@@ -182,12 +183,6 @@ describe('an authority that the control plane makes', () => {
     await open(own(true));
     expect(texts().authorities).toMatch(/^(?:-----BEGIN [^]*?-----END [^]*?-----\n){2}$/);
     expect(texts().authorities.endsWith(former)).toBe(true);
-  });
-
-  test('is not made while the cluster cannot say whether there was one', async () => {
-    cluster.refusals.set(`GET ${SECRET}`, { status: 500, reason: 'InternalError', message: 'no' });
-    await expect(open(own())).rejects.toThrow('no');
-    expect(existsSync(file())).toBe(false);
   });
 
   test('is not replaced if its file is torn', async () => {
