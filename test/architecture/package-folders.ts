@@ -22,7 +22,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],
   'openid-client': ['cli/platform'],
-  yaml: ['cli/platform', 'host/configuration', 'login-provider'],
+  yaml: ['cli/platform', 'host/configuration', 'login-provider', 'test/support/kubernetes'],
   jose: ['tokens'],
   // Requests to registries and receivers, whose addresses it lets us check before it connects, and to the API server of a cluster.
   undici: ['control-plane/kubernetes/api', 'oci', 'webhooks/sending'],
