@@ -26,6 +26,19 @@ import { ClusterUnderTest, INSTALLATION, until } from './cluster-under-test.ts';
 const noKubernetes = printedMissingKubernetes('installation.long.test.ts');
 const never = new AbortController().signal;
 
+/** Brings a service about, changes it, reads its logs, and removes it. */
+async function wholeLife(orchestrator: KubernetesOrchestrator, desired: DesiredService) {
+  const next = { ...desired, generation: desired.generation + 1, hostnames: [] };
+  await orchestrator.reconcile(desired, never);
+  await orchestrator.reconcile(next, never);
+  await until(async () => {
+    const found = await orchestrator.observe(desired.key, never);
+    return found.kind === 'workload' && found.rollout.kind === 'complete';
+  });
+  await orchestrator.logs(desired.key, { previous: false, bytesMax: 1000 }, never);
+  await orchestrator.reconcile({ kind: 'removed', key: desired.key }, never);
+}
+
 describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
   let cluster: ClusterUnderTest;
 
@@ -53,19 +66,6 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       items.map(({ metadata }) => metadata.name),
     );
   });
-
-  /** Brings a service about, changes it, reads its logs, and removes it. */
-  async function wholeLife(orchestrator: KubernetesOrchestrator, desired: DesiredService) {
-    const next = { ...desired, generation: desired.generation + 1, hostnames: [] };
-    await orchestrator.reconcile(desired, never);
-    await orchestrator.reconcile(next, never);
-    await until(async () => {
-      const found = await orchestrator.observe(desired.key, never);
-      return found.kind === 'workload' && found.rollout.kind === 'complete';
-    });
-    await orchestrator.logs(desired.key, { previous: false, bytesMax: 1000 }, never);
-    await orchestrator.reconcile({ kind: 'removed', key: desired.key }, never);
-  }
 
   test('the role has every right that the control plane uses, and no other', async () => {
     const orchestrator = cluster.newOrchestrator();

@@ -22,6 +22,11 @@ const GIVEN = [
 const made = (...values: readonly string[]) =>
   objectsIn(helmTemplate(helm!, [...GIVEN, ...values]));
 
+const databaseOf = (instances: number) =>
+  ofKind(made('cloudNativePg.enabled=true', `cloudNativePg.instances=${instances}`), 'Cluster')[
+    'spec'
+  ];
+
 describe.skipIf(helm === undefined)('the chart', () => {
   test('passes the check of Helm', () => {
     const chosen = GIVEN.flatMap((value) => ['--set', value]);
@@ -56,9 +61,7 @@ describe.skipIf(helm === undefined)('the chart', () => {
       /webhooks|7628/,
     );
     expect(valueOf(containers[1]!, 'SVC_GATEWAY_WEBHOOKS_URL')).toBeUndefined();
-    expect(valueOf(containers[1]!, 'SVC_IDENTITY_GATEWAY')).toBe(
-      'spiffe://example.org/ns/svc-platform/sa/gateway',
-    );
+    expect(valueOf(containers[1]!, 'SVC_IDENTITY_GATEWAY')).toBeUndefined();
   });
 
   test('takes settings, secrets of pulls and the kind of the Service', () => {
@@ -68,11 +71,15 @@ describe.skipIf(helm === undefined)('the chart', () => {
       'gateway.service.type=ClusterIP',
       'gateway.service.annotations.example\\.org/pool=internal',
       'controlPlane.databaseSecret=other',
+      'gateway.id=spiffe://example.org/ns/svc-platform/sa/gateway',
     );
     const pod = podOf(manifests);
     expect(pod).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
     const variable = 'SVC_CONTROL_PLANE_REQUESTS_PER_MINUTE_MAX';
     expect(valueOf(pod.containers[0]!, variable)).toBe('600');
+    expect(valueOf(pod.containers[1]!, 'SVC_IDENTITY_GATEWAY')).toBe(
+      'spiffe://example.org/ns/svc-platform/sa/gateway',
+    );
     expect(pod.volumes).toContainEqual(
       expect.objectContaining({ secret: expect.objectContaining({ secretName: 'other' }) }),
     );
@@ -85,11 +92,7 @@ describe.skipIf(helm === undefined)('the chart', () => {
   });
 
   test('lets a database of one server have no standby', () => {
-    const ofInstances = (instances: number) =>
-      ofKind(made('cloudNativePg.enabled=true', `cloudNativePg.instances=${instances}`), 'Cluster')[
-        'spec'
-      ];
-    expect(ofInstances(1)).not.toHaveProperty('postgresql.synchronous');
-    expect(ofInstances(2)).toMatchObject({ postgresql: { synchronous: { number: 1 } } });
+    expect(databaseOf(1)).not.toHaveProperty('postgresql.synchronous');
+    expect(databaseOf(2)).toMatchObject({ postgresql: { synchronous: { number: 1 } } });
   });
 });

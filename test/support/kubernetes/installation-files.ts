@@ -34,6 +34,11 @@ function roleIn(file: string): ClusterRole {
   return parse(readFileSync(join(CHART, 'files', file), 'utf8')) as ClusterRole;
 }
 
+/** Returns the default values of the chart. */
+export function chartValues(): object {
+  return parse(readFileSync(join(CHART, 'values.yaml'), 'utf8')) as object;
+}
+
 /** Returns the objects of a file of YAML, without empty documents. Throws if the file is none. */
 export function objectsIn(text: string): readonly Manifest[] {
   const documents = parseAllDocuments(text, { uniqueKeys: true });

@@ -37,11 +37,6 @@ securityContext:
 {{ required "baseDomain: the domain of derived hostnames, such as example.org" .Values.baseDomain }}
 {{- end }}
 
-{{/* The base domain without its port. */}}
-{{- define "svc.domain" -}}
-{{ include "svc.baseDomain" . | splitList ":" | first }}
-{{- end }}
-
 {{/* Variables of the programs that verify access tokens. */}}
 {{- define "svc.auth" -}}
 - name: SVC_AUTH_ISSUER
