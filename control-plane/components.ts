@@ -9,6 +9,7 @@ import { settleClaims } from './consumers/settle-claims.ts';
 import { suspendServices } from './consumers/suspend-services.ts';
 import { apiEndpoint } from './endpoints/api-endpoint.ts';
 import { views } from './views/list-queries.ts';
+import { cluster } from './model/cluster.ts';
 import { email } from './model/email.ts';
 import { hostname } from './model/hostname.ts';
 import { organization } from './model/organization.ts';
@@ -24,7 +25,7 @@ import { ORCHESTRATOR_DEFAULTS } from './orchestration/orchestrator-section.ts';
 /** `changed`: called after each change of a service; it must not wait for anything. */
 export function componentsWith(changed: (key: ServiceKey) => void): Components {
   return {
-    entities: [organization, project, service, hostname, email, person, workload],
+    entities: [organization, project, service, hostname, email, person, workload, cluster],
     views: [...views, knownServices],
     consumers: [settleClaims, suspendServices, reconcileServices(changed)],
     // Changes when an entity computes another state of the same events: snapshots of other versions are not read.

@@ -17,10 +17,15 @@ import {
 } from '../login-provider/login-provider-section.ts';
 import { REGISTRY_DEFAULTS, REGISTRY_RANGES } from '../registry/registry-section.ts';
 import { GATEWAY_DEFAULTS, GATEWAY_RANGES } from '../gateway/gateway-section.ts';
+import {
+  KUBERNETES_DEFAULTS,
+  KUBERNETES_RANGES,
+} from '../control-plane/kubernetes/kubernetes-section.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES } from '../control-plane/local/local-section.ts';
 import { ROLLOUT_DEFAULTS, ROLLOUT_RANGES } from '../control-plane/local/rollout-section.ts';
 import { WEBHOOKS_DEFAULTS, WEBHOOKS_RANGES } from '../webhooks/program/webhooks-section.ts';
 import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
+import { CONTROL_PLANE_SETTINGS } from './control-plane-settings.ts';
 import { dottedName, variableName } from '../kit/setting-name.ts';
 import type { SettingValue } from '../kit/settings-reader.ts';
 
@@ -89,6 +94,14 @@ const ROLLOUT_SECTION: Section = {
   ranges: ROLLOUT_RANGES,
 };
 
+const KUBERNETES_SECTION: Section = {
+  name: 'kubernetes',
+  files: ['control-plane/kubernetes/kubernetes-section.ts'],
+  title: 'Services in a Kubernetes cluster',
+  defaults: { ...KUBERNETES_DEFAULTS },
+  ranges: KUBERNETES_RANGES,
+};
+
 const CONTROL_PLANE_SECTION: Section = {
   name: 'control-plane',
   files: ['control-plane/program/control-plane-section.ts'],
@@ -145,45 +158,6 @@ function sectionText({ name, files, title, defaults, ranges }: Section): string 
   });
   return `## ${title}\n\n| Setting | Default | Range | What it is |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }
-
-/** Settings of the control plane that are texts. */
-const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](control-plane.md), has the settings of [its section](#control-plane), of
-[access tokens](#access-tokens), of the [orchestrator](#orchestrator), of [services of one machine](#services-of-one-machine) and of [how their instances are replaced](#replacing-instances-on-one-machine), \`svc.data\` (by default \`.svc/control-plane\`), \`svc.deployed\`, \`svc.log\`, \`svc.management.*\`, \`svc.running.dir\`,
-\`svc.observability.otlp-endpoint\`, \`svc.observability.otlp-headers\`, and these:
-
-| Setting | Short form | Default | What it is |
-|---|---|---|---|
-| \`svc.control-plane.host\` | \`--host\` | 127.0.0.1 | address to listen on. Without TLS it has to be a loopback address |
-| \`svc.control-plane.tls-certificate\` | | none | PEM file with the certificate of the API, and the intermediate ones after it. With \`svc.control-plane.tls-key\` the API is served with TLS |
-| \`svc.control-plane.tls-key\` | | none | PEM file with the key of that certificate |
-| \`svc.control-plane.allowed-origins\` | | none | origins of pages that may use the API from a browser, such as \`https://console.example.com\`, with commas between |
-| \`svc.database.url-file\` | | none | file with the URL of [a PostgreSQL database](../how-to/postgresql.md) that holds the journal, instead of \`svc.data\` |
-| \`svc.database.url-variable\` | | none | name of an environment variable with that URL, instead of a file |
-| \`svc.control-plane.base-domain\` | | none | domain of derived hostnames, \`https://SERVICE-PROJECT.BASE_DOMAIN\`, with a port if it is not 443; without it, no service can be exposed |
-| \`svc.organization-creation\` | | \`anyone\` | who may create organizations beside platform administrators: \`anyone\` with a valid token, callers with a \`verified-email\`, or only the \`platform-admin\` |
-| \`svc.signup-url\` | | none | URL to which a caller is pointed who may not create an organization |
-| \`svc.auth.issuer\` | | | URL of the [identity provider](identity-provider.md), exactly as its tokens have it |
-| \`svc.auth.client-id\` | | | public client with which the command line logs in |
-| \`svc.auth.audience\` | | \`https://api.BASE_DOMAIN\` | audience that an access token must have |
-| \`svc.auth.roles-claim\` | | \`realm_access.roles\` | claim with the list of a caller's roles |
-| \`svc.local.folder\` | | none | folder of the services that run as processes of this machine ([Running services on one machine](../how-to/running-services-on-one-machine.md)); without it, nothing is run |
-| \`svc.local.network\` | | 127.83; ports elsewhere than on Linux | first two numbers of the loopback addresses of these services, 127.1 to 127.255; with \`ports\` they share 127.0.0.1, with free ports |
-| \`svc.local.image-folders\` | | none | folders with images, \`NAME=FOLDER\`, separated by commas: the image \`oci:NAME/cart\` is the layout \`cart\` below FOLDER |
-| \`svc.local.registry-credentials\` | | none | file with names and passwords for registries of images, a \`config.json\` as \`docker login\` writes it |
-| \`svc.local.registry-authority\` | | none | PEM file with certificates that registries may have beside those that everybody trusts |
-| \`svc.local.private-registries\` | | none | hosts, with their ports, that may be on this machine or in a private network when an image leads there: \`127.0.0.1:5000,registry.corp.example\` |
-| \`svc.local.platform-registry\` | | none | host of [the installation's own registry](../how-to/running-the-registry.md): \`registry.example.com\`. Its images are for services of the same project only |
-| \`svc.local.platform-registry-token\` | | none | file with the token by which this machine pulls from it |
-| \`svc.local.secrets-folder\` | | \`secrets\` in the folder | folder with a folder for each project, in which the operator puts the [secrets of modules](../how-to/configuration.md#in-an-installation) |
-| \`svc.local.postgres-url-file\` | | none | file with the URL of a PostgreSQL server on which [each new module gets a database](../how-to/running-services-on-one-machine.md#give-services-databases), as a role that may create roles and databases |
-| \`svc.local.service-audience\` | | none | audience of access tokens for services with [\`auth: platform\`](../how-to/bearer-tokens.md#in-an-installation); without it, no descriptor may have that; it must not be \`svc.auth.client-id\`, and should not be \`svc.auth.audience\` |
-| \`svc.local.service-scopes-claim\` | | \`scope\` | the claim with the scopes of a caller of these services, names with full stops between |
-| \`svc.local.new-authority\` | | \`false\` | whether the [authorities of this machine](machine-certificates.md#replacing-the-authorities) are replaced by others at this start |
-| \`svc.local.outbound\` | | \`true\` | whether [programs of images](../how-to/running-services-on-one-machine.md#deploy-a-program) may connect to other machines, for which the machine needs pasta |
-| \`svc.local.cgroup\` | | none | path of the [control group](../how-to/running-services-on-one-machine.md#let-the-kernel-limit-a-service) below which each instance has one with its limits |
-| \`svc.local.plain-instances\` | | \`false\` | whether these services have no [identity](machine-certificates.md) and listen without TLS, for development: they do not know then who calls them |
-| \`svc.local.routes-socket\` | | \`routes.sock\` in the folder | path of the socket at which the gateway gets the routes of these services, at most 103 bytes |
-| \`svc.local.routes-file\` | | \`routes.json\` in the folder | file with the same routes, with which a gateway starts |`;
 
 /** Settings of the gateway that are texts. */
 const GATEWAY_SETTINGS = `\`svc gateway\`, the [gateway](gateway.md), has the settings of [its section](#gateway), \`svc.identity.folder\`, \`svc.identity.gateway\` (by
@@ -349,6 +323,7 @@ ${sectionText(CONTROL_PLANE_SECTION)}
 ${sectionText(ORCHESTRATOR_SECTION)}
 ${sectionText(LOCAL_SECTION)}
 ${sectionText(ROLLOUT_SECTION)}
+${sectionText(KUBERNETES_SECTION)}
 ${sectionText(GATEWAY_SECTION)}
 ${sectionText(LOGIN_PROVIDER_SECTION)}
 

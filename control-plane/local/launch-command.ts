@@ -10,7 +10,7 @@ import { servicesFileIn } from './services-files.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import { runtimeLimits } from './resource-limits.ts';
 import type { ServiceDatabases } from './service-databases.ts';
-import { type ServiceTokens, takesTokens } from './service-tokens.ts';
+import { type ServiceTokens, takesTokens } from '../orchestration/service-tokens.ts';
 
 export interface LaunchCommand {
   readonly file: string;

@@ -10,7 +10,7 @@ import {
 import { PROTOCOL_VERSIONS } from '@svc/contract';
 import { versionProblem } from './runtime-version.ts';
 import type { Journals } from './service-databases.ts';
-import { takesTokens } from './service-tokens.ts';
+import { takesTokens } from '../orchestration/service-tokens.ts';
 
 /** Protocols of processes with components that the runtime speaks. */
 export const PROCESS_PROTOCOLS: readonly string[] = ['svc/1'];

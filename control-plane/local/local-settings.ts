@@ -11,9 +11,9 @@ import { defaultNetwork, PORTS_NETWORK } from './instance-addresses.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES, type LocalSection } from './local-section.ts';
 import {
   readServiceTokenSettings,
-  SERVICE_TOKEN_SETTING_NAMES,
+  serviceTokenSettingNames,
   type ServiceTokenSettings,
-} from './service-tokens.ts';
+} from '../orchestration/service-tokens.ts';
 import { ROLLOUT_DEFAULTS, ROLLOUT_RANGES, type RolloutSection } from './rollout-section.ts';
 
 const SECTIONS = { local: { ...LOCAL_DEFAULTS }, rollout: { ...ROLLOUT_DEFAULTS } };
@@ -41,7 +41,7 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
   IMAGE_FOLDERS,
   SECRETS_FOLDER,
   POSTGRES_URL_FILE,
-  ...SERVICE_TOKEN_SETTING_NAMES,
+  ...serviceTokenSettingNames('svc.local'),
   NEW_AUTHORITY,
   PLAIN_INSTANCES,
   OUTBOUND,
@@ -105,7 +105,7 @@ export function readLocalSettings(
   const cgroup = cgroupOf(reader.text(CGROUP));
   const secretsText = reader.text(SECRETS_FOLDER);
   const postgresText = reader.text(POSTGRES_URL_FILE);
-  const serviceTokens = readServiceTokenSettings(reader, clientId);
+  const serviceTokens = readServiceTokenSettings(reader, 'svc.local', clientId);
   const [socketText, fileText] = [reader.text(ROUTES_SOCKET), reader.text(ROUTES_FILE)];
   if (folderText === undefined) return undefined;
   const folder = resolve(folderText);

@@ -22,7 +22,11 @@ import { findSandboxSupport } from './sandbox/sandbox-support.ts';
 import { makeSecretsFolder } from './secrets-folder.ts';
 import { ServiceDatabases } from './service-databases.ts';
 import { ServiceImages } from './service-images.ts';
-import { type Provider, serviceTokens, warnOfSharedAudience } from './service-tokens.ts';
+import {
+  type Provider,
+  serviceTokens,
+  warnOfSharedAudience,
+} from '../orchestration/service-tokens.ts';
 import { ServiceRecords } from './service-record.ts';
 
 /** Trust domain of the identities of an installation without a base domain. */
@@ -67,7 +71,7 @@ export async function openLocalOrchestrator(
     const { network, secretsFolder } = settings;
     makeSecretsFolder(secretsFolder, log);
     const { provider } = installed;
-    warnOfSharedAudience(provider, settings.serviceTokens, log);
+    warnOfSharedAudience(provider, settings.serviceTokens, 'svc.local', log);
     const socketsFolder = makeSocketsFolder(lock.folder);
     const keysSocket = socketsFolder && join(lock.folder, 'keys.sock');
     if (keysSocket !== undefined) opened.use(await KeyRelay.listen(keysSocket, relayed(provider)));

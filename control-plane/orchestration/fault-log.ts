@@ -1,6 +1,7 @@
 // FaultLog: the failures of the orchestrator, or of what a request stores by the way, in the log, one line in ten seconds however many there are.
 import type { LogEntry } from '@svc/kit/log-entry';
 import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 import type { ServiceKey } from '@svc/client';
 import type { Clock } from '@svc/kit/clock';
 
@@ -42,6 +43,7 @@ function messageOf(error: unknown): string {
   let text: string;
   try {
     text = error instanceof Error ? error.message : String(error);
+    if (error instanceof SvcError) text = `${text} [${error.code}]`;
   } catch {
     text = 'an error without words';
   }

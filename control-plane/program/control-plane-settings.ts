@@ -1,6 +1,6 @@
 // ControlPlaneSettings: the flags and settings of `svc control-plane` (@svc/kit/settings-reader defines how they are given).
 // @svc/tokens/token-settings reads those of access tokens, orchestration/orchestrator-settings.ts those of the orchestrator, and
-// local/local-settings.ts those of the services of this machine. No other file of the control plane reads flags or settings.
+// local/local-settings.ts those of the services of this machine, kubernetes/kubernetes-settings.ts those of services in a cluster. No other file of the control plane reads flags or settings.
 import { originProblem } from '@svc/contract';
 import { type ApiListener, apiListenerNames, readApiListener } from '@svc/kit/api-listener';
 import { readBaseDomain } from '@svc/kit/base-domain';
@@ -29,6 +29,11 @@ import {
   type LocalSettings,
   readLocalSettings,
 } from '../local/local-settings.ts';
+import {
+  KUBERNETES_SETTING_NAMES,
+  type KubernetesSettings,
+  readKubernetesSettings,
+} from '../kubernetes/kubernetes-settings.ts';
 import type { OrchestratorSection } from '../orchestration/orchestrator-section.ts';
 import {
   ORCHESTRATOR_SETTING_NAMES,
@@ -63,6 +68,8 @@ export interface ProgramSettings extends ApiListener {
   readonly orchestrator: OrchestratorSection;
   /** Undefined: this machine runs no services. */
   readonly local: LocalSettings | undefined;
+  /** Undefined: no cluster runs services. At most one of `local` and this is defined. */
+  readonly kubernetes: KubernetesSettings | undefined;
   readonly section: ControlPlaneSection;
 }
 
@@ -90,6 +97,7 @@ const NAMES: readonly string[] = [
   ...TOKEN_SETTING_NAMES,
   ...ORCHESTRATOR_SETTING_NAMES,
   ...LOCAL_SETTING_NAMES,
+  ...KUBERNETES_SETTING_NAMES,
   ...DATABASE_NAMES,
   ...OTLP_NAMES,
   ...sectionNames(SECTIONS),
@@ -113,6 +121,19 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
   const baseDomain = readBaseDomain(reader, BASE_DOMAIN);
   const section = reader.sections(SECTIONS, SECTION_RANGES)['control-plane'];
   const tokens = readTokenSettings(reader, baseDomain);
+  const { clientId } = tokens;
+  const local = readLocalSettings(reader, clientId);
+  const kubernetes = readKubernetesSettings(reader, {
+    environment: inputs.env,
+    baseDomain,
+    clientId,
+  });
+  if (local !== undefined && kubernetes !== undefined)
+    throw invalidSetting(
+      'svc.kubernetes.image',
+      kubernetes.image,
+      'no value beside svc.local.folder: the services of an installation run on one machine or in a cluster',
+    );
   return {
     deployed,
     dataFolder: resolve(
@@ -132,7 +153,8 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     otlp: readOtlpTarget(reader),
     logFormat: readLogFormat(reader, inputs.stderrIsTerminal && !deployed),
     orchestrator: readOrchestratorSettings(reader),
-    local: readLocalSettings(reader, tokens.clientId),
+    local,
+    kubernetes,
     section,
   };
 }

@@ -9,12 +9,24 @@ import { TokenVerifier } from '@svc/tokens/token-verifier';
 import { callerOf } from '../access/token-caller.ts';
 import { startControlPlane } from '../control-plane.ts';
 import { browserAccess } from '../endpoints/browser-access.ts';
+import type { ClusterMemory } from '../kubernetes/cluster-identity.ts';
+import type { openKubernetesOrchestrator as OpenKubernetes } from '../kubernetes/open-kubernetes-orchestrator.ts';
 import type { openLocalOrchestrator as OpenLocal } from '../local/open-local-orchestrator.ts';
 import { NO_ORCHESTRATOR } from '../orchestration/no-orchestrator.ts';
+import type { Orchestrator } from '../orchestration/orchestrator.ts';
 import manifest from '../package.json' with { type: 'json' };
+import { clusterMemory } from './cluster-memory.ts';
 import { type ProgramSettings, readControlPlaneSettings } from './control-plane-settings.ts';
 
 type OpenLocalOrchestrator = typeof OpenLocal;
+type OpenKubernetesOrchestrator = typeof OpenKubernetes;
+
+/** The orchestrator of the installation. */
+interface OpenedOrchestrator extends AsyncDisposable {
+  readonly orchestrator: Orchestrator;
+  /** Resolves when the program has to end because of the orchestrator. Absent: never. */
+  readonly failure?: Promise<SvcError>;
+}
 
 /** Resolves with the exit code once the control plane has stopped or could not start. Rejects only with an error that is no SvcError. */
 export function runControlPlane(
@@ -40,9 +52,8 @@ async function serve(
     callerOf: (claims) => callerOf(claims, tokens.rolesPath),
     log,
   });
-  const { local, baseDomain } = settings;
-  const about = { version: manifest.version, baseDomain, provider: tokens };
-  const opened = local && (await openedLocal(local, about, log));
+  const memory = Promise.withResolvers<ClusterMemory>();
+  const opened = await openedOrchestrator(settings, memory.promise, log);
   try {
     const controlPlane = await startControlPlane({
       verifier,
@@ -51,10 +62,12 @@ async function serve(
       host: { ...hostOptions(settings), metrics: providerMetrics('control_plane', verifier.keys) },
       log,
     });
+    memory.resolve(clusterMemory(controlPlane.service));
     const { url } = controlPlane;
     log({ level: 'info', message: 'listening', fields: { url, ...shownJournal(settings) } });
     process.stdout.write(`${url}\n`);
-    const reason = await Promise.race([stopRequested, controlPlane.failure]);
+    const failures = [controlPlane.failure, ...(opened?.failure ? [opened.failure] : [])];
+    const reason = await Promise.race([stopRequested, ...failures]);
     const isFailure = reason instanceof SvcError;
     if (!isFailure) log({ level: 'info', message: 'stopping', fields: { reason } });
     await controlPlane.stop(settings.section.stopTimeoutMs);
@@ -65,6 +78,26 @@ async function serve(
     await opened?.[Symbol.asyncDispose]();
     verifier.close();
   }
+}
+
+/** Opens the orchestrator that the settings choose; undefined: nothing runs. */
+async function openedOrchestrator(
+  { local, kubernetes, baseDomain, tokens }: ProgramSettings,
+  memory: Promise<ClusterMemory>,
+  log: Log,
+): Promise<OpenedOrchestrator | undefined> {
+  const about = { version: manifest.version, baseDomain, provider: tokens };
+  if (local !== undefined) return await openedLocal(local, about, log);
+  return kubernetes && (await openedKubernetes(kubernetes, { ...about, memory }, log));
+}
+
+/** Loads the code of the orchestrator of a cluster only in an installation that has one. */
+async function openedKubernetes(
+  ...parts: Parameters<OpenKubernetesOrchestrator>
+): ReturnType<OpenKubernetesOrchestrator> {
+  const { openKubernetesOrchestrator } =
+    await import('../kubernetes/open-kubernetes-orchestrator.ts');
+  return await openKubernetesOrchestrator(...parts);
 }
 
 /** Loads the code of the local orchestrator, with its client of registries, only in an installation that has one. */

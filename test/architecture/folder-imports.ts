@@ -290,6 +290,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   scripts: [
     'cli',
     'contract',
+    'control-plane/kubernetes/kubernetes-section.ts',
     'control-plane/local/local-section.ts',
     'control-plane/local/rollout-section.ts',
     'control-plane/model/claims.ts',

@@ -22,7 +22,15 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],
   'openid-client': ['cli/platform'],
-  yaml: ['cli/platform', 'host/configuration', 'login-provider', 'test/support/kubernetes'],
+  yaml: [
+    'cli/platform',
+    'control-plane/kubernetes',
+    'host/configuration',
+    'login-provider',
+    'test/support/kubernetes',
+  ],
+  // The fields of a kubeconfig, from one file of it: the whole of it is a second of loading and 85 MB. Never its client or its informers.
+  '@kubernetes/client-node': ['control-plane/kubernetes/credentials/kubeconfig.ts'],
   jose: ['tokens'],
   // Requests to registries and receivers, whose addresses it lets us check before it connects, and to the API server of a cluster.
   undici: ['control-plane/kubernetes/api', 'oci', 'webhooks/sending'],

@@ -4,9 +4,9 @@ import { printable } from '@svc/kit/printable';
 
 /**
  * `refused`: the server has answered with a status that is no success. `unreachable`: there was no connection, or it has
- * broken. `late`: the answer took longer than it may. `invalid`: the answer is cut off, too large, or not what the API answers.
+ * broken. `untrusted`: the certificate of the server is none that its authority has signed for it, so nothing was sent. `late`: the answer took longer than it may. `invalid`: the answer is cut off, too large, or not what the API answers.
  */
-export type KubeErrorKind = 'refused' | 'unreachable' | 'late' | 'invalid';
+export type KubeErrorKind = 'refused' | 'unreachable' | 'untrusted' | 'late' | 'invalid';
 
 export interface KubeErrorFields {
   /** HTTP status; undefined: there was no answer. */

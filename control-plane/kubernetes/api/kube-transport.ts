@@ -2,13 +2,21 @@
 //
 // Invariants
 // - Every answer is bounded in bytes and time. A stream ends with its signal.
-// - Credentials go to the server alone: no redirect is followed.
+// - Credentials go to the server alone: no redirect is followed. A request that is refused for its credentials (401) is sent once more, with renewed ones.
 // - What fails is a KubeError, or the reason of the caller's signal.
 import { GatheredBytes } from '@svc/kit/gathered-bytes';
-import { Agent, type Dispatcher, request } from 'undici';
+import { type Dispatcher, request } from 'undici';
+import { KubeAgents } from './kube-agents.ts';
+import {
+  areSame,
+  type CredentialSource,
+  fixedCredentials,
+  type KubeCredentials,
+} from './kube-credentials.ts';
 import { jsonObjectIn, KubeError, refusalOf, unexpected } from './kube-error.ts';
 import { KUBE_LIMITS_DEFAULT, type KubeLimits } from './kube-limits.ts';
 import { transportError } from './transport-error.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** The API server, and who asks it. */
 export interface KubeConnection {
@@ -18,11 +26,8 @@ export interface KubeConnection {
   readonly authority?: string | undefined;
   /** The name that the server's certificate has, if it is another one than the host. */
   readonly serverName?: string | undefined;
-  /** Certificate and key of the client, as PEM. */
-  readonly certificate?: string | undefined;
-  readonly key?: string | undefined;
-  /** Returns the value of the header `authorization`. It is called for each request, since tokens expire. */
-  readonly authorization?: (() => Promise<string | undefined>) | undefined;
+  /** Default: none. */
+  readonly credentials?: CredentialSource | undefined;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -45,35 +50,25 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Bytes of a refusal that are read: its words are shorter. */
 const REFUSAL_BYTES_MAX = 64 * 1024;
+const UNAUTHORIZED = 401;
 
 export class KubeTransport implements AsyncDisposable {
   readonly limits: KubeLimits;
   readonly #origin: string;
   readonly #prefix: string;
-  readonly #authorization: KubeConnection['authorization'];
-  readonly #agent: Agent;
+  readonly #credentials: CredentialSource;
+  readonly #agents: KubeAgents;
 
   constructor(
-    { server, authority, serverName, certificate, key, authorization }: KubeConnection,
+    { server, credentials = fixedCredentials({}), ...trust }: KubeConnection,
     limits: Partial<KubeLimits> = {},
   ) {
     this.limits = { ...KUBE_LIMITS_DEFAULT, ...limits };
     const { origin, pathname } = new URL(server);
     this.#origin = origin;
     this.#prefix = pathname.replace(/\/+$/, '');
-    this.#authorization = authorization;
-    this.#agent = new Agent({
-      // The signal of each request ends it.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: {
-        timeout: this.limits.connectTimeoutMs,
-        ...(authority === undefined ? {} : { ca: authority }),
-        ...(serverName === undefined ? {} : { servername: serverName }),
-        ...(certificate === undefined ? {} : { cert: certificate }),
-        ...(key === undefined ? {} : { key }),
-      },
-    });
+    this.#credentials = credentials;
+    this.#agents = new KubeAgents({ ...trust, connectTimeoutMs: this.limits.connectTimeoutMs });
   }
 
   /** Sends a request, and returns the JSON object of its answer. Rejects with KubeError. */
@@ -123,25 +118,20 @@ export class KubeTransport implements AsyncDisposable {
 
   /** Closes all connections; what is in flight fails. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#agent.destroy();
+    await this.#agents[Symbol.asyncDispose]();
   }
 
   /** Returns an answer that is a success. Rejects with the KubeError of any other. */
   async #begin(sent: KubeRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { method, path, query = {}, body, contentType = 'application/json' } = sent;
-    const authorization = await this.#credentials();
-    signal.throwIfAborted();
-    const answer = await request(`${this.#origin}${this.#prefix}${path}${queryText(query)}`, {
-      dispatcher: this.#agent,
-      method,
-      signal,
-      headers: {
-        accept: 'application/json',
-        ...(authorization === undefined ? {} : { authorization }),
-        ...(body === undefined ? {} : { 'content-type': contentType }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const credentials = await shownCredentials(this.#credentials.current(), signal);
+    let answer = await this.#request(sent, signal, credentials);
+    if (answer.statusCode === UNAUTHORIZED) {
+      const renewed = await shownCredentials(this.#credentials.renewed(credentials), signal);
+      if (!areSame(credentials, renewed)) {
+        await answer.body.dump({ limit: REFUSAL_BYTES_MAX, signal });
+        answer = await this.#request(sent, signal, renewed);
+      }
+    }
     const { statusCode: status } = answer;
     if (status >= 200 && status < 300) return answer;
     const { bytes } = await firstBytes(answer.body, REFUSAL_BYTES_MAX);
@@ -153,13 +143,22 @@ export class KubeTransport implements AsyncDisposable {
     });
   }
 
-  async #credentials(): Promise<string | undefined> {
-    try {
-      return await this.#authorization?.();
-    } catch (error) {
-      const words = `there are no credentials for the API server: ${(error as Error).message}`;
-      throw new KubeError('unreachable', words, { cause: error });
-    }
+  #request(
+    { method, path, query = {}, body, contentType = 'application/json' }: KubeRequest,
+    signal: AbortSignal,
+    { authorization, ...certificate }: KubeCredentials,
+  ): Promise<Dispatcher.ResponseData> {
+    return request(`${this.#origin}${this.#prefix}${path}${queryText(query)}`, {
+      dispatcher: this.#agents.agentFor(certificate),
+      method,
+      signal,
+      headers: {
+        accept: 'application/json',
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(body === undefined ? {} : { 'content-type': contentType }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
   }
 
   async #within<Result>(
@@ -177,6 +176,20 @@ export class KubeTransport implements AsyncDisposable {
     } finally {
       clearTimeout(late);
     }
+  }
+}
+
+/** Returns credentials. Rejects with KubeError if there are none, and with the reason of the signal, which does not end what gets them. */
+async function shownCredentials(
+  credentials: Promise<KubeCredentials>,
+  signal: AbortSignal,
+): Promise<KubeCredentials> {
+  try {
+    return await untilAborted(credentials, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const words = `there are no credentials for the API server: ${(error as Error).message}`;
+    throw new KubeError('unreachable', words, { cause: error });
   }
 }
 

@@ -8,6 +8,10 @@ const BROKEN: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
 ]);
 
+/** Codes of a server's certificate that cannot be verified, as Node has them. */
+const UNTRUSTED =
+  /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT_|INVALID_CA$|INVALID_PURPOSE$|HOSTNAME_MISMATCH$)/;
+
 /** Returns the error itself if it is a KubeError. */
 export function transportError(error: unknown): KubeError {
   if (error instanceof KubeError) return error;
@@ -21,6 +25,12 @@ export function transportError(error: unknown): KubeError {
     return new KubeError('invalid', `the answer of the API server cannot be read: ${words}`, {
       cause: error,
     });
+  if (UNTRUSTED.test(code))
+    return new KubeError(
+      'untrusted',
+      `the certificate of the API server cannot be verified: ${words} (${code})`,
+      { cause: error },
+    );
   return new KubeError(
     'unreachable',
     `the API server cannot be reached: ${words}${code === '' || words.includes(code) ? '' : ` (${code})`}`,

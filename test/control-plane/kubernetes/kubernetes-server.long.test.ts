@@ -250,12 +250,12 @@ describe.skipIf(noKubernetes !== undefined)('a Kubernetes API server', () => {
   });
 
   test('a client without a certificate, or of another authority, is refused', async () => {
-    const { certificate: _, key: __, ...anonymous } = server.administrator.connection;
+    const { credentials: _, ...anonymous } = server.administrator.connection;
     const refused = server.client({ connection: anonymous, kubeconfig: '' });
     await expect(refused.list('/api/v1/namespaces')).rejects.toMatchObject({ status: 403 });
-    const { authority: ___, ...untrusting } = server.administrator.connection;
+    const { authority: __, ...untrusting } = server.administrator.connection;
     const unsafe = server.client({ connection: untrusting, kubeconfig: '' });
-    await expect(unsafe.list('/api/v1/namespaces')).rejects.toMatchObject({ kind: 'unreachable' });
+    await expect(unsafe.list('/api/v1/namespaces')).rejects.toMatchObject({ kind: 'untrusted' });
   });
 
   /** Follows the ConfigMaps of a namespace as a cache does. */

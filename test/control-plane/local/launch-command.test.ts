@@ -4,7 +4,7 @@ import { descriptorProblems, type ServiceDescriptor } from '@svc/client';
 import { expect, test } from 'vitest';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { moduleCommand } from '../../../control-plane/local/launch-command.ts';
-import { serviceTokens } from '../../../control-plane/local/service-tokens.ts';
+import { serviceTokens } from '../../../control-plane/orchestration/service-tokens.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CALLERS = { trustDomain: 'svc.localhost', gatewayId: 'spiffe://svc.localhost/gateway' };

@@ -6,6 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KubeClient } from '../../../control-plane/kubernetes/api/kube-client.ts';
+import {
+  fixedCredentials,
+  type KubeCredentials,
+} from '../../../control-plane/kubernetes/api/kube-credentials.ts';
 import type { KubeLimits } from '../../../control-plane/kubernetes/api/kube-limits.ts';
 import {
   type JsonObject,
@@ -166,7 +170,7 @@ export class KubernetesServer {
       spec: { audiences: [ISSUER], expirationSeconds: 7200 },
     });
     const { token } = answer['status'] as { readonly token: string };
-    return this.#user(role, { authorization: () => Promise.resolve(`Bearer ${token}`) }, { token });
+    return this.#user(role, { authorization: `Bearer ${token}` }, { token });
   }
 
   /** Starts a program of the server that was stopped, and waits until it answers. */
@@ -225,11 +229,7 @@ export class KubernetesServer {
     await this.#processes.end();
   }
 
-  #user(
-    name: string,
-    credentials: Omit<KubeConnection, 'server' | 'authority'>,
-    fields: JsonObject,
-  ): ClusterUser {
+  #user(name: string, credentials: KubeCredentials, fields: JsonObject): ClusterUser {
     const { authority } = this.certificates;
     const kubeconfig = join(this.#folder, `${name}.kubeconfig`);
     const cluster = { server: this.url, 'certificate-authority': this.certificates.file('ca.crt') };
@@ -243,7 +243,8 @@ export class KubernetesServer {
     };
     // JSON is YAML.
     writeFileSync(kubeconfig, JSON.stringify(document, undefined, 2), { mode: 0o600 });
-    return { connection: { server: this.url, authority, ...credentials }, kubeconfig };
+    const connection = { server: this.url, authority, credentials: fixedCredentials(credentials) };
+    return { connection, kubeconfig };
   }
 
   async #etcd(path: string, body: JsonObject): Promise<unknown> {

@@ -136,7 +136,8 @@ test('credentials are asked for at each request, and no redirect gets them', asy
     response.writeHead(307, { location: `${other.url}${CART}` }).end();
   });
   let asked = 0;
-  const client = api.client({}, { authorization: async () => `Bearer token-${++asked}` });
+  const current = async () => ({ authorization: `Bearer token-${++asked}` });
+  const client = api.client({}, { credentials: { current, renewed: current } });
   expect((await failureOf(client.get(CART))).status).toBe(307);
   expect((await failureOf(client.get(CART))).status).toBe(307);
   expect(other.requests).toEqual([]);
@@ -148,7 +149,7 @@ test('credentials are asked for at each request, and no redirect gets them', asy
 
 test('credentials that cannot be read are an error', async () => {
   await using api = await ScriptedApi.start(() => undefined);
-  const client = api.client({}, { authorization: unreadable });
+  const client = api.client({}, { credentials: { current: unreadable, renewed: unreadable } });
   const error = await failureOf(client.get(CART));
   expect(error.message).toBe(
     'there are no credentials for the API server: the file of the token is empty',

@@ -26,35 +26,42 @@ export type Provider = Pick<TokenSettings, 'issuer' | 'audience' | 'rolesPath'> 
 /** Environment variables of a runtime. */
 export type ServiceTokens = Readonly<Record<string, string>>;
 
-const AUDIENCE_SETTING = 'svc.local.service-audience';
-const SCOPES_CLAIM = 'svc.local.service-scopes-claim';
+/** The settings of an orchestrator to which these belong: `svc.local` or `svc.kubernetes`. */
+export type OrchestratorSettings = 'svc.local' | 'svc.kubernetes';
+
+const AUDIENCE_NAME = 'service-audience';
+const SCOPES_CLAIM_NAME = 'service-scopes-claim';
 const SCOPES_CLAIM_DEFAULT = 'scope';
 /** A runtime reads a list of audiences, with commas between. */
 const AUDIENCE = /^[\x21-\x2b\x2d-\x7e]+$/;
 /** With this word a list of settings is empty. */
 const EMPTY_LIST = 'none';
 
-/** The dotted names of these settings. */
-export const SERVICE_TOKEN_SETTING_NAMES: readonly string[] = [AUDIENCE_SETTING, SCOPES_CLAIM];
+/** Returns the dotted names of these settings. */
+export function serviceTokenSettingNames(of: OrchestratorSettings): readonly string[] {
+  return [`${of}.${AUDIENCE_NAME}`, `${of}.${SCOPES_CLAIM_NAME}`];
+}
 
 /** `clientId`: the client with which users log in. Throws SVC_SETTING_INVALID. */
 export function readServiceTokenSettings(
   reader: SettingsReader,
+  of: OrchestratorSettings,
   clientId: string,
 ): ServiceTokenSettings {
-  const audience = reader.text(AUDIENCE_SETTING);
+  const [audienceName, scopesName] = [`${of}.${AUDIENCE_NAME}`, `${of}.${SCOPES_CLAIM_NAME}`];
+  const audience = reader.text(audienceName);
   if (audience !== undefined && (!AUDIENCE.test(audience) || audience === EMPTY_LIST))
     throw invalidSetting(
-      AUDIENCE_SETTING,
+      audienceName,
       audience,
       "an audience of printable ASCII without blanks and commas, other than 'none'",
     );
   // The audience of an ID token is the client. If services had the same one, an ID token would pass as an access token.
   if (audience === clientId)
-    throw invalidSetting(AUDIENCE_SETTING, audience, 'another value than svc.auth.client-id');
-  const scopesClaim = reader.text(SCOPES_CLAIM) ?? SCOPES_CLAIM_DEFAULT;
+    throw invalidSetting(audienceName, audience, 'another value than svc.auth.client-id');
+  const scopesClaim = reader.text(scopesName) ?? SCOPES_CLAIM_DEFAULT;
   if (parseClaimPath(scopesClaim) === undefined)
-    throw invalidSetting(SCOPES_CLAIM, scopesClaim, 'names of claims with full stops between');
+    throw invalidSetting(scopesName, scopesClaim, 'names of claims with full stops between');
   return { audience, scopesClaim };
 }
 
@@ -86,11 +93,12 @@ export function serviceTokens(
 export function warnOfSharedAudience(
   { issuer, audience }: Provider,
   services: ServiceTokenSettings,
+  of: OrchestratorSettings,
   log: Log,
 ): void {
   if (services.audience !== audience || !issuer.startsWith('https:')) return;
   log({
     level: 'warn',
-    message: `The control plane takes access tokens of services, too, because ${AUDIENCE_SETTING} is svc.auth.audience. A service could do there what its caller may do: let the identity provider issue tokens for services with an audience of their own`,
+    message: `The control plane takes access tokens of services, too, because ${of}.${AUDIENCE_NAME} is svc.auth.audience. A service could do there what its caller may do: let the identity provider issue tokens for services with an audience of their own`,
   });
 }

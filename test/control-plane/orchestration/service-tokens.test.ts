@@ -6,7 +6,7 @@ import {
   readServiceTokenSettings,
   serviceTokens,
   warnOfSharedAudience,
-} from '../../../control-plane/local/service-tokens.ts';
+} from '../../../control-plane/orchestration/service-tokens.ts';
 
 const PROVIDER: Provider = {
   issuer: 'https://id.example.com',
@@ -26,7 +26,7 @@ function read(audience: string, scopesClaim?: string) {
     SVC_LOCAL_SERVICE_AUDIENCE: audience,
     ...(scopesClaim !== undefined && { SVC_LOCAL_SERVICE_SCOPES_CLAIM: scopesClaim }),
   };
-  return readServiceTokenSettings(new SettingsReader(new Map(), env), 'svc-cli');
+  return readServiceTokenSettings(new SettingsReader(new Map(), env), 'svc.local', 'svc-cli');
 }
 
 test('the audience of services is one, and not that of ID tokens', () => {
@@ -54,9 +54,8 @@ test('without an audience services take no tokens', () => {
 
 function warnings(provider: Provider, audience: string): readonly string[] {
   const messages: string[] = [];
-  warnOfSharedAudience(provider, { audience, scopesClaim: 'scope' }, ({ message }) =>
-    messages.push(message),
-  );
+  const services = { audience, scopesClaim: 'scope' };
+  warnOfSharedAudience(provider, services, 'svc.local', ({ message }) => messages.push(message));
   return messages;
 }
 
