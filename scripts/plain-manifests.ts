@@ -22,6 +22,7 @@ const EXAMPLES = [
   'baseDomain=example.org',
   'auth.issuer=https://id.example.org',
   'webhooks.enabled=true',
+  'services.ingressClass=nginx',
   'createNamespace=true',
 ];
 
@@ -34,7 +35,7 @@ export const PLAIN_MANIFESTS: readonly PlainManifest[] = [
   {
     file: 'svc-with-cloudnativepg.yaml',
     databases: 'CloudNativePG makes the databases, also those of services',
-    values: [...EXAMPLES, 'cloudNativePg.enabled=true', 'serviceDatabases=true'],
+    values: [...EXAMPLES, 'cloudNativePg.enabled=true', 'services.databases.enabled=true'],
   },
 ];
 
@@ -42,7 +43,7 @@ export const PLAIN_MANIFESTS: readonly PlainManifest[] = [
 export function plainManifest(helm: string, { databases, values }: PlainManifest): string {
   const head = [
     `# svc in a Kubernetes cluster, with the webhook service. ${databases}. docs/how-to/kubernetes.md says how to`,
-    '# use this file, and what to replace in it: the image, the domain example.org, and the identity provider.',
+    '# use this file, and what to replace in it: the image, the domain example.org, the identity provider, and the class of Ingresses.',
     '# Made from the chart beside it by scripts/plain-manifests.ts.',
     '',
   ];

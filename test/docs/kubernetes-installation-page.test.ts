@@ -23,7 +23,9 @@ const manifests = PLAIN_MANIFESTS.map(({ file }) =>
 function valuesIn(value: object, path = ''): readonly (readonly [string, unknown])[] {
   return Object.entries(value).flatMap(([name, one]: [string, unknown]) => {
     const isGroup = typeof one === 'object' && one !== null && !Array.isArray(one);
-    const isOpen = ['settings', 'resources', 'annotations'].includes(name);
+    const isOpen = ['settings', 'resources', 'annotations', 'ingressAnnotations', 'spec'].includes(
+      name,
+    );
     return isGroup && !isOpen
       ? valuesIn(one, `${path}${name}.`)
       : [[`${path}${name}`, one] as const];

@@ -72,6 +72,7 @@ describe.skipIf(helm === undefined)('the chart', () => {
       'gateway.service.annotations.example\\.org/pool=internal',
       'controlPlane.databaseSecret=other',
       'gateway.id=spiffe://example.org/ns/svc-platform/sa/gateway',
+      'services.ingressAnnotations.example\\.org/secret=gateway-identity',
     );
     const pod = podOf(manifests);
     expect(pod).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
@@ -80,6 +81,12 @@ describe.skipIf(helm === undefined)('the chart', () => {
     expect(valueOf(pod.containers[1]!, 'SVC_IDENTITY_GATEWAY')).toBe(
       'spiffe://example.org/ns/svc-platform/sa/gateway',
     );
+    expect(valueOf(pod.containers[0]!, 'SVC_KUBERNETES_GATEWAY')).toBe(
+      'spiffe://example.org/ns/svc-platform/sa/gateway',
+    );
+    // Without a class there are no Ingresses.
+    expect(valueOf(pod.containers[0]!, 'SVC_KUBERNETES_INGRESS_ANNOTATIONS_FILE')).toBeUndefined();
+    expect(JSON.stringify(manifests)).toContain('example.org/secret: gateway-identity');
     expect(pod.volumes).toContainEqual(
       expect.objectContaining({ secret: expect.objectContaining({ secretName: 'other' }) }),
     );

@@ -1,9 +1,13 @@
 // The manifests by which svc is installed in a cluster: their fields, what they name of one another, the rights of their containers, and the
 // settings that the programs in them have.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MANAGEMENT_PORT } from '../../../client/index.ts';
+import {
+  readAnnotationsFile,
+  readDatabasesFile,
+} from '../../../control-plane/kubernetes/installation-files.ts';
 import type { JsonObject, Manifest } from '../../../control-plane/kubernetes/manifests/manifest.ts';
 import {
   PLATFORM_SECURITY,
@@ -14,7 +18,8 @@ import { CONTROL_PLANE_DEFAULTS } from '../../../control-plane/program/control-p
 import { readControlPlaneSettings } from '../../../control-plane/program/control-plane-settings.ts';
 import { GATEWAY_DEFAULTS } from '../../../gateway/gateway-section.ts';
 import { readGatewaySettings } from '../../../gateway/gateway-settings.ts';
-import { parseRouteTable } from '../../../routing/route-table.ts';
+import { readRouteFile } from '../../../routing/route-file.ts';
+import { EMPTY_TABLE } from '../../../routing/route-table.ts';
 import { PLAIN_MANIFESTS } from '../../../scripts/plain-manifests.ts';
 import { WEBHOOKS_DEFAULTS } from '../../../webhooks/program/webhooks-section.ts';
 import { readWebhooksSettings } from '../../../webhooks/program/webhooks-settings.ts';
@@ -24,10 +29,12 @@ import {
   INSTALLATION_FOLDER,
   objectsIn,
 } from '../../support/kubernetes/installation-files.ts';
+import { CLOUD_NATIVE_PG } from '../../support/kubernetes/installation-under-test.ts';
 import { publishedTypes } from '../../support/kubernetes/published-types.ts';
 import { type Container, ofKind, podOf } from '../../support/kubernetes/read-manifests.ts';
 import { structuralProblems } from '../../support/kubernetes/structural-check.ts';
 import { WatchedEnvironment } from '../../support/kubernetes/watched-environment.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Volume {
   readonly name: string;
@@ -171,7 +178,12 @@ describe.each(filesOf())('%s', (file, manifests) => {
     expect(watched.unread.filter((one) => !OF_DATABASES.has(one))).toEqual([]);
     return settings;
   }
-  const database = file.includes('cloudnativepg')
+  const dataOf = (name: string) => {
+    const map = ofKinds('ConfigMap').find(({ metadata }) => metadata.name === name);
+    return map!['data'] as Readonly<Record<string, string>>;
+  };
+  const hasDatabases = file.includes('cloudnativepg');
+  const database = hasDatabases
     ? { urlVariable: 'DATABASE_URL' }
     : { urlFile: '/etc/svc/database/url' };
 
@@ -192,10 +204,39 @@ describe.each(filesOf())('%s', (file, manifests) => {
       tokens: { issuer: 'https://id.example.org', audience: 'https://api.example.org' },
       management: { port: MANAGEMENT_PORT },
       logFormat: 'json',
+      kubernetes: {
+        image: 'registry.example.com/svc:0.1.0',
+        // The pod says it.
+        namespace: undefined,
+        kubeconfig: undefined,
+        trustDomain: 'example.org',
+        gatewayId: 'spiffe://example.org/gateway',
+        ingress: {
+          className: 'nginx',
+          annotationsFile: '/etc/svc/control-plane/ingress-annotations.yaml',
+          certificates: 'controller',
+        },
+        databasesFile: hasDatabases ? '/etc/svc/control-plane/databases.yaml' : undefined,
+      },
     });
   });
 
-  test('the gateway takes its variables, and finds the other programs', () => {
+  test('the control plane takes the files that its settings name', () => {
+    const folder = temporaryFolder();
+    const data = dataOf('control-plane-files');
+    const written = (name: string) => {
+      writeFileSync(join(folder, name), data[name]!);
+      return join(folder, name);
+    };
+    expect(readAnnotationsFile(written('ingress-annotations.yaml'))).toEqual({});
+    expect(readDatabasesFile(written('databases.yaml'))).toEqual(CLOUD_NATIVE_PG);
+    const mount = containerOf('control-plane').volumeMounts.find(
+      ({ name }) => name === 'control-plane-files',
+    );
+    expect(mount).toMatchObject({ mountPath: '/etc/svc/control-plane' });
+  });
+
+  test('the gateway takes its variables, and finds the other programs', async () => {
     const { platform, ...settings } = settingsOf(
       'gateway',
       ['svc', 'gateway'],
@@ -214,11 +255,10 @@ describe.each(filesOf())('%s', (file, manifests) => {
       ['api.example.org', { host: '127.0.0.1', port: CONTROL_PLANE_DEFAULTS.port }],
     ]);
     expect(platform.webhooks).toEqual({ host: '127.0.0.1', port: WEBHOOKS_DEFAULTS.port });
-    const { data } = ofKind(manifests, 'ConfigMap') as unknown as {
-      readonly data: Readonly<Record<string, string>>;
-    };
     expect(settings.routesFile).toBe('/etc/svc/routes/routes.json');
-    expect(parseRouteTable(JSON.parse(data['routes.json']!))).toEqual({ version: 0, services: [] });
+    const routes = join(temporaryFolder(), 'routes.json');
+    writeFileSync(routes, dataOf('gateway-routes')['routes.json']!);
+    expect(await readRouteFile(routes)).toEqual(EMPTY_TABLE);
   });
 
   test('the webhook service takes its variables', () => {
