@@ -22,6 +22,7 @@ const SHARED_FOLDERS: readonly string[] = [
   'console',
   'contract',
   'control-plane',
+  'deploy',
   'docs',
   'forward',
   'gateway',

@@ -22,7 +22,13 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],
   'openid-client': ['cli/platform'],
-  yaml: ['cli/platform', 'control-plane/kubernetes', 'host/configuration', 'login-provider'],
+  yaml: [
+    'cli/platform',
+    'control-plane/kubernetes',
+    'host/configuration',
+    'login-provider',
+    'test/support/kubernetes',
+  ],
   // The fields of a kubeconfig, from one file of it: the whole of it is a second of loading and 85 MB. Never its client or its informers.
   '@kubernetes/client-node': ['control-plane/kubernetes/credentials/kubeconfig.ts'],
   jose: ['tokens'],

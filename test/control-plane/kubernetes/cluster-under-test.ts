@@ -1,4 +1,7 @@
 // ClusterUnderTest: a real API server with a scripted node, and the orchestrator that runs services there.
+//
+// Invariant: the orchestrator has the rights of the role with which svc is installed (deploy/kubernetes/), and what it asks for beyond them fails the
+// file of the test at its end. What a test does by itself it does as an administrator.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceKey } from '../../../client/index.ts';
 import { projectNamespace } from '../../../client/index.ts';
@@ -12,8 +15,14 @@ import type {
   Observation,
   Workload,
 } from '../../../control-plane/orchestration/orchestrator.ts';
+import type { KubernetesInstallation } from '../../../control-plane/kubernetes/manifests/installation.ts';
+import {
+  DRIVER_ACCOUNT,
+  DRIVER_USER,
+  driverRoles,
+} from '../../support/kubernetes/installation-files.ts';
 import { installation } from '../../support/kubernetes/installation-under-test.ts';
-import { KubernetesServer } from '../../support/kubernetes/kubernetes-server.ts';
+import { type ClusterUser, KubernetesServer } from '../../support/kubernetes/kubernetes-server.ts';
 import { ScriptedNode } from '../../support/kubernetes/scripted-node.ts';
 import { ScriptedPrograms } from './scripted-programs.ts';
 
@@ -29,31 +38,36 @@ export class ClusterUnderTest {
   readonly server: KubernetesServer;
   readonly node: ScriptedNode;
   readonly programs: ScriptedPrograms;
+  /** Asks as an administrator. */
   readonly client: KubeClient;
+  /** Asks as the control plane. */
+  readonly driver: KubeClient;
   readonly orchestrator: KubernetesOrchestrator;
 
-  private constructor(server: KubernetesServer, node: ScriptedNode) {
+  private constructor(server: KubernetesServer, node: ScriptedNode, account: ClusterUser) {
     this.server = server;
     this.node = node;
     this.programs = new ScriptedPrograms(node);
     this.client = server.client();
+    this.driver = server.client(account);
     this.orchestrator = this.newOrchestrator();
   }
 
   static async start(): Promise<ClusterUnderTest> {
     const server = await KubernetesServer.start();
     try {
-      return new ClusterUnderTest(server, await ScriptedNode.start(server));
+      const account = await driverAccount(server);
+      return new ClusterUnderTest(server, await ScriptedNode.start(server), account);
     } catch (error) {
       await server.stop();
       throw error;
     }
   }
 
-  newOrchestrator(): KubernetesOrchestrator {
+  newOrchestrator(of: KubernetesInstallation = INSTALLATION): KubernetesOrchestrator {
     return new KubernetesOrchestrator({
-      client: this.client,
-      installation: INSTALLATION,
+      client: this.driver,
+      installation: of,
       log: () => undefined,
     });
   }
@@ -121,12 +135,47 @@ export class ClusterUnderTest {
   async stop(): Promise<void> {
     this.programs.end();
     await this.orchestrator[Symbol.asyncDispose]();
+    const { forbidden } = this.server.audit;
     try {
       await this.node.stop();
     } finally {
       await this.server.stop();
     }
+    if (forbidden.length > 0)
+      throw new Error(
+        `the role of the control plane (deploy/kubernetes/chart/files/control-plane-role.yaml) lacks rights:\n${forbidden.join('\n')}`,
+      );
   }
+}
+
+/** Makes the ServiceAccount of the control plane, with the rights of its role. */
+async function driverAccount(server: KubernetesServer): Promise<ClusterUser> {
+  const { namespace, name } = DRIVER_ACCOUNT;
+  await server.createNamespace(namespace);
+  const { rules } = driverRoles().platform;
+  const account = await server.serviceAccount({ namespace, name, rules });
+  // The API server has a role and its binding within moments.
+  const [rule] = rules;
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: {
+      user: DRIVER_USER,
+      resourceAttributes: {
+        group: rule!.apiGroups[0]!,
+        resource: rule!.resources[0]!,
+        verb: rule!.verbs[0]!,
+      },
+    },
+  };
+  await until(async () => {
+    const { status } = await server.create(
+      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      review,
+    );
+    return (status as { readonly allowed?: boolean }).allowed === true;
+  });
+  return account;
 }
 
 export async function until(

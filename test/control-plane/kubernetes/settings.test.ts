@@ -6,41 +6,14 @@ import { readSettings } from '../../../host/service/settings.ts';
 import { readProxySettings } from '../../../proxy/pod/proxy-settings.ts';
 import { GOLDEN_SERVICES } from '../../support/kubernetes/golden-services.ts';
 import { type Container, podOf } from '../../support/kubernetes/read-manifests.ts';
-
-/** The environment of a container as a node sets it: `$$` is one dollar sign, and what comes from the pod is its address. */
-function environment({ env = [] }: Container): Record<string, string> {
-  return Object.fromEntries(
-    env.map(({ name, value }) => [name, value?.replaceAll('$$', () => '$') ?? '10.0.0.7']),
-  );
-}
+import {
+  containerEnvironment,
+  WatchedEnvironment,
+} from '../../support/kubernetes/watched-environment.ts';
 
 function containerOf(service: string, name: string): Container {
   const { desired, installation } = GOLDEN_SERVICES[service]!;
   return podOf(manifestsOf(desired, installation)).containers.find((one) => one.name === name)!;
-}
-
-/** An environment that notes which of its variables are asked for. */
-class WatchedEnvironment {
-  readonly asked = new Set<string>();
-  readonly env: Record<string, string>;
-  readonly #names: readonly string[];
-
-  constructor(container: Container) {
-    const env = environment(container);
-    this.#names = Object.keys(env);
-    const { asked } = this;
-    this.env = new Proxy(env, {
-      get: (variables, name: string) => {
-        asked.add(name);
-        return variables[name];
-      },
-    });
-  }
-
-  /** Variables of the container that nobody has asked for. */
-  get unread(): readonly string[] {
-    return this.#names.filter((name) => !this.asked.has(name));
-  }
 }
 
 function runtimeSettings(service: string, container = 'runtime') {
@@ -99,7 +72,7 @@ test('a mount reaches the proxy as it was declared', () => {
   const found = containerOf('web-exposed', 'proxy');
   const { mounts } = readProxySettings({
     args: [],
-    env: environment(found),
+    env: containerEnvironment(found),
     stderrIsTerminal: false,
   });
   expect(mounts).toEqual([

@@ -17,8 +17,10 @@ import {
   KubeTransport,
 } from '../../../control-plane/kubernetes/api/kube-transport.ts';
 import { freePorts } from '../free-ports.ts';
+import { AuditLog, auditPolicy } from './audit-log.ts';
 import { ClusterCertificates } from './cluster-certificates.ts';
 import { GuardedProcesses } from './guarded-processes.ts';
+import { DRIVER_USER } from './installation-files.ts';
 import { type KubernetesPrograms, kubernetesPrograms } from './kubernetes-programs.ts';
 
 /** An account that asks the server: an administrator, or a ServiceAccount with a token. */
@@ -53,6 +55,8 @@ export class KubernetesServer {
   readonly administrator: ClusterUser;
   readonly programs: KubernetesPrograms;
   readonly url: string;
+  /** Requests of the ServiceAccount of the control plane. */
+  readonly audit: AuditLog;
   readonly #folder: string;
   readonly #ports: Ports;
   readonly #processes: GuardedProcesses;
@@ -73,6 +77,7 @@ export class KubernetesServer {
     this.#ports = parts.ports;
     this.#processes = parts.processes;
     this.url = `https://127.0.0.1:${this.#ports.api}`;
+    this.audit = new AuditLog(this.#auditFile);
     this.administrator = this.#user('administrator', parts.administrator, {
       'client-certificate': this.certificates.file('administrator.crt'),
       'client-key': this.certificates.file('administrator.key'),
@@ -281,7 +286,13 @@ export class KubernetesServer {
     ];
   }
 
+  get #auditFile(): string {
+    return join(this.#folder, 'audit.log');
+  }
+
   #apiServerFlags(): readonly string[] {
+    const policy = join(this.#folder, 'audit-policy.json');
+    writeFileSync(policy, JSON.stringify(auditPolicy(DRIVER_USER)));
     const file = (name: string) => this.certificates.file(name);
     return [
       `--etcd-servers=http://127.0.0.1:${this.#ports.etcd}`,
@@ -296,6 +307,8 @@ export class KubernetesServer {
       `--service-account-key-file=${file('tokens.pub')}`,
       `--service-account-signing-key-file=${file('tokens.key')}`,
       '--authorization-mode=RBAC',
+      `--audit-policy-file=${policy}`,
+      `--audit-log-path=${this.#auditFile}`,
       '--service-cluster-ip-range=10.0.0.0/24',
       // Pods need no token, and no controller makes tokens for the default account in time.
       '--disable-admission-plugins=ServiceAccount',
