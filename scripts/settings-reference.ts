@@ -159,6 +159,7 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.control-plane.allowed-origins\` | | none | origins of pages that may use the API from a browser, such as \`https://console.example.com\`, with commas between |
 | \`svc.database.url-file\` | | none | file with the URL of [a PostgreSQL database](../how-to/postgresql.md) that holds the journal, instead of \`svc.data\` |
 | \`svc.database.url-variable\` | | none | name of an environment variable with that URL, instead of a file |
+| \`svc.database.authorities-file\` | | those that Node trusts | PEM file with the authorities of that server's certificate, where [the URL](postgresql.md#the-url) names none (\`sslrootcert\`); read for each connection |
 | \`svc.control-plane.base-domain\` | | none | domain of derived hostnames, \`https://SERVICE-PROJECT.BASE_DOMAIN\`, with a port if it is not 443; without it, no service can be exposed |
 | \`svc.organization-creation\` | | \`anyone\` | who may create organizations beside platform administrators: \`anyone\` with a valid token, callers with a \`verified-email\`, or only the \`platform-admin\` |
 | \`svc.signup-url\` | | none | URL to which a caller is pointed who may not create an organization |
@@ -249,6 +250,7 @@ const WEBHOOKS_SETTINGS = `\`svc webhook-service\`, the [webhook service](../how
 | \`svc.webhooks.master-key-file\` | | made in \`svc.data\`, for development | file with the master key: 32 bytes in hex or base64url. A deployed service needs it |
 | \`svc.database.url-file\` | | none | file with the URL of [a PostgreSQL database](../how-to/running-the-webhook-service.md#keep-everything-in-a-database) that holds everything, instead of \`svc.data\` |
 | \`svc.database.url-variable\` | | none | name of an environment variable with that URL, instead of a file |
+| \`svc.database.authorities-file\` | | those that Node trusts | PEM file with the authorities of that server's certificate, where [the URL](postgresql.md#the-url) names none (\`sslrootcert\`); read for each connection |
 | \`svc.webhooks.receiver-authorities\` | | none | PEM file with certificates of authorities that receivers may have beside those that everybody trusts |
 | \`svc.webhooks.tenants-claim\` | | \`tenants\` | claim with the id of the caller's tenant, or the list of them |
 | \`svc.webhooks.admin-role\` | | \`tenant-admin\` | role of those who administer their tenants' webhooks |
@@ -265,6 +267,7 @@ const SERVICE_SETTINGS = `| Setting | Short form | Default | What it is |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
 | \`svc.database.url-file\` | | none | file with the URL of [a PostgreSQL database](../how-to/postgresql.md) that holds the journal, instead of the data folder ([reference](postgresql.md)) |
 | \`svc.database.url-variable\` | | none | name of an environment variable with that URL, instead of a file |
+| \`svc.database.authorities-file\` | | those that Node trusts | PEM file with the authorities of that server's certificate, where [the URL](postgresql.md#the-url) names none (\`sslrootcert\`); read for each connection |
 | \`svc.remoting.host\` | | \`svc.http.host\` | address on which a service with a database takes the calls of its [other nodes](../how-to/several-machines.md) |
 | \`svc.remoting.port\` | | 17355 if deployed, otherwise a free one | port on which it does so; 0 takes a free one. [Keep everybody else away from it](remoting.md#security) |
 | \`svc.remoting.advertised-host\` | | \`svc.remoting.host\`; if that means all addresses, the first address of this machine that is not loopback | host by which the other nodes reach this one |
