@@ -10,6 +10,8 @@ export interface FoundService {
   readonly pods: readonly FoundPod[];
   /** Further objects of the service. They are looked for only if there is neither a workload nor a pod. */
   readonly others: readonly KubeObject[];
+  /** Why a pod has not started whose status does not say so; undefined: nobody says so, or none waits. */
+  readonly waiting?: string | undefined;
 }
 
 export interface FoundWorkload extends KubeObject {
@@ -69,7 +71,12 @@ export interface ContainerStatus {
 export interface ContainerState {
   readonly running?: object;
   readonly waiting?: { readonly reason?: string; readonly message?: string };
-  readonly terminated?: { readonly reason?: string; readonly exitCode?: number };
+  readonly terminated?: {
+    readonly reason?: string;
+    readonly exitCode?: number;
+    /** Message of the container, or the end of its output. */
+    readonly message?: string;
+  };
 }
 
 /** Returns the condition of a type if it has the status. */

@@ -16,20 +16,22 @@ import {
 } from '../orchestration/orchestrator.ts';
 import type { KubeClient } from './api/kube-client.ts';
 import type { WatchLimits } from './api/object-watch.ts';
-import type { FoundPod, FoundRevision, FoundWorkload } from './found-objects.ts';
+import type { FoundPod, FoundRevision, FoundService, FoundWorkload } from './found-objects.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
+import {
+  type KeptJournal,
+  installationWith,
+  keptJournal,
+  keptJournalProblems,
+} from './kept-journal.ts';
 import { nameProblems } from './manifests/name-problems.ts';
 import { serviceLabels } from './manifests/object-names.ts';
 import { workloadProblems } from './manifests/workload-problems.ts';
-import {
-  applyService,
-  type Cluster,
-  isOwn,
-  remainingObjects,
-  removeService,
-} from './reconcile-steps.ts';
+import { applyService, type Cluster, remainingObjects, removeService } from './reconcile-steps.ts';
+import { isOwn } from './own-objects.ts';
 import { ResourcePaths } from './resource-paths.ts';
 import { readServiceLogs } from './service-logs.ts';
+import { waitingPod, waitingWords } from './waiting-words.ts';
 import { WatchedServices } from './watched-services.ts';
 import { observationOf } from './workload-observation.ts';
 
@@ -70,23 +72,27 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     });
   }
 
-  problems({ key, descriptor }: DesiredService): Promise<readonly Problem[]> {
-    const { installation } = this.#cluster;
-    return Promise.resolve([
-      ...nameProblems(key, descriptor, installation),
-      ...workloadProblems(key, descriptor, installation),
-    ]);
+  async problems(desired: DesiredService, signal: AbortSignal): Promise<readonly Problem[]> {
+    const { client, installation } = this.#cluster;
+    const problems = problemsBeside(
+      await keptJournal(client, desired, signal),
+      desired,
+      installation,
+    );
+    return [...problems.names, ...problems.journal, ...problems.others];
   }
 
   async reconcile(desired: DesiredService | RemovedService, signal: AbortSignal): Promise<void> {
     const { key } = desired;
     if (desired.kind === 'removed') return removeService(this.#cluster, key, signal);
-    const problems = await this.problems(desired);
+    const { client } = this.#cluster;
+    const kept = await keptJournal(client, desired, signal);
+    const { names, journal, others } = problemsBeside(kept, desired, this.#cluster.installation);
     // A service that is paused or suspended can always be stopped, if it can have objects.
-    const names = nameProblems(key, desired.descriptor, this.#cluster.installation);
-    const counting = desired.instances > 0 ? problems : names;
+    const counting = desired.instances > 0 ? [...names, ...journal, ...others] : names;
     if (counting.length > 0) throw new WorkloadRefused(problemsText(counting));
-    await applyService(this.#cluster, desired, signal);
+    const installation = installationWith(this.#cluster.installation, kept);
+    await applyService({ ...this.#cluster, installation }, desired, journal.length === 0, signal);
   }
 
   async observe(key: ServiceKey, signal: AbortSignal): Promise<Observation> {
@@ -100,7 +106,8 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     );
     const isEmpty = pods.length === 0 && workloads.length === 0;
     const others = isEmpty ? await remainingObjects(this.#cluster, key, signal) : [];
-    return observationOf(key, { workloads, revisions: lists.flat(), pods, others });
+    const waiting = await this.#waiting(key, { workloads, pods }, signal);
+    return observationOf(key, { workloads, revisions: lists.flat(), pods, others, waiting });
   }
 
   async logs(
@@ -119,6 +126,17 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
   /** Ends the watches. What runs in the cluster goes on. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#watched[Symbol.asyncDispose]();
+  }
+
+  /** Returns why a pod has not started, which is asked only if it should have. */
+  async #waiting(
+    key: ServiceKey,
+    { workloads: [workload], pods }: Pick<FoundService, 'workloads' | 'pods'>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const pod = waitingPod(pods, this.#cluster.clock.nowMs());
+    if (workload === undefined || pod === undefined) return undefined;
+    return await waitingWords(this.#cluster, key, { workload, pod }, signal);
   }
 
   /** Returns a workload with its kind, which the server leaves out in lists; undefined: there is none of the service. */
@@ -158,4 +176,17 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     const { items } = await this.#cluster.client.list(path, { labelSelector, signal });
     return items as unknown as readonly Found[];
   }
+}
+
+function problemsBeside(
+  kept: KeptJournal,
+  { key, descriptor }: DesiredService,
+  installation: KubernetesInstallation,
+): Readonly<Record<'names' | 'journal' | 'others', readonly Problem[]>> {
+  const own = installationWith(installation, kept);
+  return {
+    names: nameProblems(key, descriptor, own),
+    journal: keptJournalProblems({ key, descriptor }, kept, own),
+    others: workloadProblems(key, descriptor, own),
+  };
 }

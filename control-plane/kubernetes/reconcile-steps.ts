@@ -4,7 +4,7 @@
 // R1  An object without the labels of the service is never written or deleted, and keeps the service from being reconciled; neither is one that is being
 //     deleted. Both are found before anything is written. An object that takes the place of one that was read is not written either.
 // R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
-// R3  The namespace, the claim of a journal and the database of a service are never deleted.
+// R3  The namespace, the claim of a journal, the database of a service and the note of it are never deleted.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@svc/kit/clock';
 import type { ServiceKey } from '@svc/client';
@@ -12,16 +12,12 @@ import { type DesiredService, WorkloadRefused } from '../orchestration/orchestra
 import type { KubeClient } from './api/kube-client.ts';
 import { KubeError } from './api/kube-error.ts';
 import type { KubeObject } from './api/kube-object.ts';
+import { manifestsBesideJournal, missingNote } from './kept-journal.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
-import type { Manifest, ObjectReference } from './manifests/manifest.ts';
-import {
-  MANAGED_BY_LABEL,
-  PROJECT_LABEL,
-  removableObjects,
-  SERVICE_LABEL,
-  serviceLabels,
-} from './manifests/object-names.ts';
+import { type Manifest, type ObjectReference, pathOf } from './manifests/manifest.ts';
+import { removableObjects, serviceLabels } from './manifests/object-names.ts';
 import { manifestsOf } from './manifests/service-manifests.ts';
+import { isOwn } from './own-objects.ts';
 import type { ResourcePaths } from './resource-paths.ts';
 import { beginningOf, continuedWorkload, hasBegun, isWorkload } from './workload-start.ts';
 
@@ -32,8 +28,6 @@ export interface Cluster {
   readonly clock: Clock;
 }
 
-type Labels = Readonly<Record<string, string>>;
-
 /** An object by its name, with what the server has of it. */
 interface Read<Reference extends ObjectReference> {
   readonly reference: Reference;
@@ -41,7 +35,6 @@ interface Read<Reference extends ObjectReference> {
   readonly found: KubeObject | undefined;
 }
 
-const OWNING_LABELS = [MANAGED_BY_LABEL, PROJECT_LABEL, SERVICE_LABEL];
 const UNPROCESSABLE = 422;
 /** The words of refusals that concern the service, and not the rights of the control plane. */
 const REFUSAL =
@@ -50,13 +43,26 @@ const REFUSAL =
 const BEGINNING_MS = 10_000;
 const BEGINNING_PAUSE_MS = 50;
 
-/** Rejects with WorkloadRefused, KubeError, and the reason of the signal. */
+/**
+ * `mayBegin`: whether the service may begin a journal; without it, it has to have no instances. Rejects with WorkloadRefused, KubeError, and the
+ * reason of the signal.
+ */
 export async function applyService(
   cluster: Cluster,
   desired: DesiredService,
+  mayBegin: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const manifests = manifestsOf(desired, cluster.installation);
+  const { client, installation } = cluster;
+  const all = manifestsOf(desired, installation);
+  const { databases } = installation;
+  const manifests = await manifestsBesideJournal(
+    client,
+    all,
+    desired,
+    { databases, mayBegin },
+    signal,
+  );
   const isWanted = ({ kind, metadata }: ObjectReference) =>
     manifests.some((one) => one.kind === kind && one.metadata.name === metadata.name);
   const [wanted, unwanted] = await Promise.all([
@@ -78,7 +84,14 @@ export async function removeService(
   key: ServiceKey,
   signal: AbortSignal,
 ): Promise<void> {
-  await deleteOwn(cluster, key, await readAll(cluster, removableOf(cluster, key), signal), signal);
+  const all = await readAll(cluster, removableOf(cluster, key), signal);
+  const deployment = all.find(({ reference }) => reference.kind === 'Deployment')?.found;
+  const note =
+    deployment !== undefined && isOwn(deployment, serviceLabels(key))
+      ? await missingNote(cluster.client, key, deployment, signal)
+      : undefined;
+  if (note !== undefined) await cluster.client.apply(pathOf(note), note, { force: false, signal });
+  await deleteOwn(cluster, key, all, signal);
 }
 
 /** Returns which objects of the service there are, beside those that outlast it. */
@@ -91,11 +104,6 @@ export async function remainingObjects(
   return all.flatMap(({ reference: { kind }, found }) =>
     found !== undefined && isOwn(found, serviceLabels(key)) ? [{ ...found, kind }] : [],
   );
-}
-
-/** Whether an object has the labels of a service, or of a project. */
-export function isOwn({ metadata }: KubeObject, labels: Labels): boolean {
-  return OWNING_LABELS.every((name) => metadata.labels?.[name] === labels[name]);
 }
 
 function removableOf({ installation }: Cluster, key: ServiceKey): readonly ObjectReference[] {
