@@ -99,29 +99,30 @@ export function installationWith(
 }
 
 /**
- * Returns the manifests that a service is brought to. `mayBegin`: whether it may begin a journal. Without it there is neither a database nor a note
- * of one, and no pod.
+ * Returns the manifests that a service is brought to. `mayBegin`: whether it may begin a journal; without it no database is made. A service without
+ * instances begins none, so nothing is noted, and whoever moves its journal can delete the note.
  */
 export async function manifestsBesideJournal(
   client: KubeClient,
   manifests: readonly Manifest[],
-  { key, descriptor }: DesiredService,
-  {
-    databases,
-    mayBegin,
-  }: { readonly databases: KubernetesInstallation['databases']; readonly mayBegin: boolean },
+  { key, descriptor, instances }: DesiredService,
+  { databases, mayBegin }: BesideJournal,
   signal: AbortSignal,
 ): Promise<readonly Manifest[]> {
   const isNote = ({ kind, metadata }: Manifest) =>
     kind === 'Secret' && metadata.name === journalNoteName(key);
   const isDatabase = ({ kind, apiVersion }: Manifest) =>
-    databases !== undefined && kind === databases.kind && apiVersion === databases.apiVersion;
-  if (!mayBegin) return manifests.filter((one) => !isNote(one) && !isDatabase(one));
-  const storage = journalStorage(descriptor, { databases });
-  if (storage !== 'supplied') return manifests;
-  const { urlFrom } = descriptor.database!;
-  const secret = await client.getMetadata(pathIn(key, 'secrets', urlFrom), signal);
-  return secret === undefined ? manifests.filter((one) => !isNote(one)) : manifests;
+    kind === databases?.kind && apiVersion === databases.apiVersion;
+  const made = mayBegin ? manifests : manifests.filter((one) => !isDatabase(one));
+  const withoutNote = made.filter((one) => !isNote(one));
+  if (instances === 0) return withoutNote;
+  if (journalStorage(descriptor, { databases }) !== 'supplied') return made;
+  const path = pathIn(key, 'secrets', descriptor.database!.urlFrom);
+  return (await client.getMetadata(path, signal)) === undefined ? withoutNote : made;
+}
+
+interface BesideJournal extends Pick<KubernetesInstallation, 'databases'> {
+  readonly mayBegin: boolean;
 }
 
 /** Returns the note of a database that pods of a workload may have started with, unless it is there; undefined: none is missing. */

@@ -2,6 +2,7 @@
 //
 // Invariant: no value of a secret is read, and nothing that is asked here keeps a service from being observed.
 import { projectNamespace, type ServiceKey } from '@svc/client';
+import { WorkloadRefused } from '../orchestration/orchestrator.ts';
 import type { KubeClient } from './api/kube-client.ts';
 import { KubeError } from './api/kube-error.ts';
 import type { KubeObject } from './api/kube-object.ts';
@@ -52,7 +53,7 @@ export async function waitingWords(
     );
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof KubeError) return undefined;
+    if (error instanceof KubeError || error instanceof WorkloadRefused) return undefined;
     throw error;
   }
 }

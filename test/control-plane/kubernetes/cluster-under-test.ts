@@ -6,12 +6,14 @@ import type { KubeClient } from '../../../control-plane/kubernetes/api/kube-clie
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-transport.ts';
 import { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
+import type { KubernetesInstallation } from '../../../control-plane/kubernetes/manifests/installation.ts';
 import { lifecycleOf } from '../../../control-plane/orchestration/lifecycle.ts';
 import type {
   DesiredService,
   Observation,
   Workload,
 } from '../../../control-plane/orchestration/orchestrator.ts';
+import type { Log } from '../../../kit/log.ts';
 import { installation } from '../../support/kubernetes/installation-under-test.ts';
 import { KubernetesServer } from '../../support/kubernetes/kubernetes-server.ts';
 import { ScriptedNode } from '../../support/kubernetes/scripted-node.ts';
@@ -50,11 +52,15 @@ export class ClusterUnderTest {
     }
   }
 
-  newOrchestrator(): KubernetesOrchestrator {
+  /** `more`: what is different from the other installations of the cluster. */
+  newOrchestrator(
+    more: Partial<KubernetesInstallation> = {},
+    log: Log = () => undefined,
+  ): KubernetesOrchestrator {
     return new KubernetesOrchestrator({
       client: this.client,
-      installation: INSTALLATION,
-      log: () => undefined,
+      installation: { ...INSTALLATION, ...more },
+      log,
     });
   }
 

@@ -225,6 +225,27 @@ describe('a declared database', () => {
   });
 });
 
+test('the journal of a paused service is free to move once what says where it was is deleted, and a reconcile does not bring that back', async () => {
+  await reconcile(MODULE, MAKES);
+  const pause = (desired: DesiredService) =>
+    reconcile({ ...desired, instances: 0, isPaused: true }, MAKES);
+  cluster.objects.delete(NOTE);
+  await pause(MODULE);
+  expect(noted()).toBeUndefined();
+  makeSecret('cart-url');
+  expect(await refusedFor(DECLARED, MAKES)).toEqual([]);
+  await reconcile(DECLARED, MAKES);
+  expect(noted()).toMatchObject({ 'svc.dev/journal-secret': 'cart-url' });
+
+  await pause(DECLARED);
+  cluster.objects.delete(NOTE);
+  await pause(DECLARED);
+  // The workload still says so, as long as the secret is there.
+  expect(await refusedFor(MODULE, MAKES)).toMatchObject([{ path: '/database' }]);
+  cluster.objects.delete(`${SHOP}/secrets/cart-url`);
+  expect(await refusedFor(MODULE, MAKES)).toEqual([]);
+});
+
 test('a service that is paused with a descriptor that leaves its journal stops, and begins none', async () => {
   makeClaim();
   const paused = { ...DECLARED, instances: 0, isPaused: true };
