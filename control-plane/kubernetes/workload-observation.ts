@@ -22,7 +22,7 @@ import { rolloutOf } from './rollout-state.ts';
 /** Incarnation of what does not say which one it is of. No service has it: theirs are random. */
 export const UNKNOWN_INCARNATION = 'unknown';
 const DETAIL_LENGTH_MAX = 2000;
-/** What the status of a service says of its database. A journal on a volume is provisioned as well: the platform has made it. */
+/** The database in the status of a service, by its journal. One on a volume is provisioned as well: the platform has made it. */
 const DATABASES: ReadonlyMap<string, string> = new Map<JournalStorage, string>([
   ['provisioned', 'provisioned'],
   ['supplied', 'supplied'],

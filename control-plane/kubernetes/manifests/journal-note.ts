@@ -14,7 +14,7 @@ import {
 
 type Databases = Pick<KubernetesInstallation, 'databases'>;
 
-interface JournalPlace {
+interface NotedJournal {
   readonly storage: JournalStorage;
   /** The secret that a descriptor names. */
   readonly secret: string | undefined;
@@ -32,7 +32,7 @@ export function journalNote(
     : undefined;
 }
 
-export function journalNoteOf(key: ServiceKey, where: JournalPlace): Manifest {
+export function journalNoteOf(key: ServiceKey, where: NotedJournal): Manifest {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -53,7 +53,7 @@ export function journalAnnotations(
   return storage === 'none' ? {} : annotationsOf({ storage, secret: descriptor.database?.urlFrom });
 }
 
-function annotationsOf({ storage, secret }: JournalPlace): Readonly<Record<string, string>> {
+function annotationsOf({ storage, secret }: NotedJournal): Readonly<Record<string, string>> {
   return {
     [JOURNAL_ANNOTATION]: storage,
     ...(secret === undefined ? {} : { [JOURNAL_SECRET_ANNOTATION]: secret }),

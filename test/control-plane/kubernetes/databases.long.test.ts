@@ -26,6 +26,13 @@ const LISTS = [
 ] as const;
 const DATABASES = ['/apis/postgresql.cnpg.io/v1', 'clusters'] as const;
 
+const newModule = (more: object = {}): DesiredService => {
+  const key = newKey();
+  return desiredService({ ...PROCESS, name: 'cart', ...more }, { key, generation: 1 });
+};
+
+const namespaceOf = ({ key }: DesiredService) => projectNamespace(key.project);
+
 describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
   let cluster: ClusterUnderTest;
   let databases: ScriptedDatabases;
@@ -57,11 +64,6 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       mounted.has(metadata.namespace!) ? READY : { kind: 'waiting', reason: 'ContainerCreating' },
     );
   };
-  const newModule = (more: object = {}): DesiredService => {
-    const key = newKey();
-    return desiredService({ ...PROCESS, name: 'cart', ...more }, { key, generation: 1 });
-  };
-  const namespaceOf = ({ key }: DesiredService) => projectNamespace(key.project);
   const reconcile = (desired: DesiredService) => orchestrator.reconcile(desired, never);
   const observe = ({ key }: DesiredService) => orchestrator.observe(key, never);
   const isThere = async (path: string) => (await cluster.client.get(path)) !== undefined;

@@ -35,6 +35,11 @@ interface Members {
   readonly unreachable: readonly string[];
 }
 
+async function membersAt({ address }: PodSandbox): Promise<Members> {
+  const answer = await fetch(`http://${address}:7626/cluster/members`);
+  return (await answer.json()) as Members;
+}
+
 describe.skipIf(missing !== undefined)('the pods of a service with a database', () => {
   const folder = temporaryFolderOfFile();
   let server: PostgresServer;
@@ -83,11 +88,6 @@ describe.skipIf(missing !== undefined)('the pods of a service with a database', 
     return pod;
   }
 
-  async function membersAt({ address }: PodSandbox): Promise<Members> {
-    const answer = await fetch(`http://${address}:7626/cluster/members`);
-    return (await answer.json()) as Members;
-  }
-
   test('verify the server by the authority of the cluster, and are members by the names of their pods', async () => {
     const { url } = await server.freshDatabase();
     const given = url.replace('127.0.0.1', HOST);
@@ -127,7 +127,7 @@ describe.skipIf(missing !== undefined)('the pods of a service with a database', 
     onTestFinished(() => void (authority = trusted));
     const pod = start('counter-6d5f7c9b8d-aaaaa', url.replace('127.0.0.1', HOST));
     expect(await pod.ended()).toBe(1);
-    const last = pod.log.trim().split('\n').at(-1)!;
+    const last = pod.log.trim().split('\n').at(-1) ?? '';
     expect(JSON.parse(last)).toMatchObject({ level: 'error', code: 'SVC_DATABASE_UNUSABLE' });
     expect(last).toContain('is not trusted');
     // The end of an output that Kubernetes keeps as the message of a container that has failed.

@@ -101,7 +101,7 @@ describe('it is said to wait', () => {
       expect(await wordsOf(annotations)).toBe(
         'FailedMount: references non-existent secret key: url',
       );
-    const [asked] = cluster.api.requests.filter(({ path }) => path.endsWith('/events'));
+    const asked = cluster.api.requests.find(({ path }) => path.endsWith('/events'));
     expect(asked!.query['fieldSelector']).toBe(
       `involvedObject.uid=${NEW.metadata.uid},type=Warning`,
     );

@@ -167,12 +167,13 @@ describe('a Deployment', () => {
   });
 });
 
+const databaseOf = (journal: string | undefined) => {
+  const { metadata, ...rest } = workload('Deployment');
+  const annotations = { ...metadata.annotations, ...(journal && { 'svc.dev/journal': journal }) };
+  return observed({ workloads: [{ ...rest, metadata: { ...metadata, annotations } }] }).database;
+};
+
 test('a workload has the database that the service has; a journal on a volume is one that the platform has made', () => {
-  const databaseOf = (journal: string | undefined) => {
-    const { metadata, ...rest } = workload('Deployment');
-    const annotations = { ...metadata.annotations, ...(journal && { 'svc.dev/journal': journal }) };
-    return observed({ workloads: [{ ...rest, metadata: { ...metadata, annotations } }] }).database;
-  };
   expect(['supplied', 'provisioned', 'volume', undefined, 'toString'].map(databaseOf)).toEqual([
     'supplied',
     'provisioned',
@@ -214,6 +215,8 @@ describe('a StatefulSet', () => {
   });
 });
 
+const failed = (message: string) => ({ terminated: { reason: 'Error', exitCode: 1, message } });
+
 describe('the detail of a workload', () => {
   test('is nothing while its pods start', () => {
     const containers = [waiting('ContainerCreating')];
@@ -249,7 +252,6 @@ describe('the detail of a workload', () => {
   });
 
   test('has the last line of a container that has failed, that of a log its code and message', () => {
-    const failed = (message: string) => ({ terminated: { reason: 'Error', exitCode: 1, message } });
     const refusal = {
       time: '2026-11-30T10:00:30Z',
       level: 'error',

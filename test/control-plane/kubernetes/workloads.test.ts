@@ -36,6 +36,15 @@ test('what pods need and what protects them is applied before them, and what lea
   ]);
 });
 
+const filesOf = (...sources: readonly object[]) => ({
+  name: 'database',
+  projected: { sources, defaultMode: 0o440 },
+});
+
+const keyOf = (name: string, key: string, path: string) => ({
+  secret: { name, items: [{ key, path }] },
+});
+
 describe('a service with its journal on a volume', () => {
   test.each([EMBEDDED, PROCESS, WASM])(
     'has one pod, which is replaced even if it was never ready: $name',
@@ -100,13 +109,6 @@ describe('every other service', () => {
       spec: CLOUD_NATIVE_PG.spec,
     });
     const volumesOf = (manifests: typeof made) => podOf(manifests).volumes;
-    const keyOf = (name: string, key: string, path: string) => ({
-      secret: { name, items: [{ key, path }] },
-    });
-    const filesOf = (...sources: readonly object[]) => ({
-      name: 'database',
-      projected: { sources, defaultMode: 0o440 },
-    });
     const url = keyOf('counter-database-app', 'uri', 'url');
     expect(volumesOf(made)).toContainEqual(
       filesOf(url, keyOf('counter-database-ca', 'ca.crt', 'ca.crt')),

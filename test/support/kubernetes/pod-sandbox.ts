@@ -9,6 +9,8 @@ import type { Container } from './read-manifests.ts';
 /** All addresses of a pod, which on this machine are those of the other pods, too. */
 const EVERYWHERE = '0.0.0.0';
 const OWN = new Set(['data', 'dev', 'etc', 'proc', 'service']);
+const BINDS =
+  '--dev-bind /dev /dev --bind /proc /proc --unshare-uts --die-with-parent --chdir /'.split(' ');
 const CLI = join(import.meta.dirname, '../../../cli/bin/svc.js');
 
 export interface PodFiles {
@@ -64,11 +66,22 @@ export class PodSandbox {
       'bwrap',
       [
         ...others.flatMap((entry) => ['--bind', `/${entry}`, `/${entry}`]),
-        ...['--dev-bind', '/dev', '/dev', '--bind', '/proc', '/proc'],
-        ...['--ro-bind', join(folder, 'etc'), '/etc', '--bind', join(folder, 'data'), '/data'],
-        ...['--ro-bind', join(folder, 'service'), '/service'],
-        ...['--unshare-uts', '--hostname', name, '--die-with-parent', '--chdir', '/'],
-        ...['--', process.execPath, CLI, ...args],
+        ...BINDS,
+        '--ro-bind',
+        join(folder, 'etc'),
+        '/etc',
+        '--bind',
+        join(folder, 'data'),
+        '/data',
+        '--ro-bind',
+        join(folder, 'service'),
+        '/service',
+        '--hostname',
+        name,
+        '--',
+        process.execPath,
+        CLI,
+        ...args,
       ],
       { stdio: ['ignore', 'ignore', 'pipe'], env: environment(container, address) },
     );
