@@ -13,6 +13,7 @@ export const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane
 | \`svc.control-plane.allowed-origins\` | | none | origins of pages that may use the API from a browser, such as \`https://console.example.com\`, with commas between |
 | \`svc.database.url-file\` | | none | file with the URL of [a PostgreSQL database](../how-to/postgresql.md) that holds the journal, instead of \`svc.data\` |
 | \`svc.database.url-variable\` | | none | name of an environment variable with that URL, instead of a file |
+| \`svc.database.authorities-file\` | | those that Node trusts | PEM file with the authorities of that server's certificate, where [the URL](postgresql.md#the-url) names none (\`sslrootcert\`); read for each connection |
 | \`svc.control-plane.base-domain\` | | none | domain of derived hostnames, \`https://SERVICE-PROJECT.BASE_DOMAIN\`, with a port if it is not 443; without it, no service can be exposed |
 | \`svc.organization-creation\` | | \`anyone\` | who may create organizations beside platform administrators: \`anyone\` with a valid token, callers with a \`verified-email\`, or only the \`platform-admin\` |
 | \`svc.signup-url\` | | none | URL to which a caller is pointed who may not create an organization |

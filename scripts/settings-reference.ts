@@ -223,6 +223,7 @@ const WEBHOOKS_SETTINGS = `\`svc webhook-service\`, the [webhook service](../how
 | \`svc.webhooks.master-key-file\` | | made in \`svc.data\`, for development | file with the master key: 32 bytes in hex or base64url. A deployed service needs it |
 | \`svc.database.url-file\` | | none | file with the URL of [a PostgreSQL database](../how-to/running-the-webhook-service.md#keep-everything-in-a-database) that holds everything, instead of \`svc.data\` |
 | \`svc.database.url-variable\` | | none | name of an environment variable with that URL, instead of a file |
+| \`svc.database.authorities-file\` | | those that Node trusts | PEM file with the authorities of that server's certificate, where [the URL](postgresql.md#the-url) names none (\`sslrootcert\`); read for each connection |
 | \`svc.webhooks.receiver-authorities\` | | none | PEM file with certificates of authorities that receivers may have beside those that everybody trusts |
 | \`svc.webhooks.tenants-claim\` | | \`tenants\` | claim with the id of the caller's tenant, or the list of them |
 | \`svc.webhooks.admin-role\` | | \`tenant-admin\` | role of those who administer their tenants' webhooks |
@@ -239,6 +240,7 @@ const SERVICE_SETTINGS = `| Setting | Short form | Default | What it is |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
 | \`svc.database.url-file\` | | none | file with the URL of [a PostgreSQL database](../how-to/postgresql.md) that holds the journal, instead of the data folder ([reference](postgresql.md)) |
 | \`svc.database.url-variable\` | | none | name of an environment variable with that URL, instead of a file |
+| \`svc.database.authorities-file\` | | those that Node trusts | PEM file with the authorities of that server's certificate, where [the URL](postgresql.md#the-url) names none (\`sslrootcert\`); read for each connection |
 | \`svc.remoting.host\` | | \`svc.http.host\` | address on which a service with a database takes the calls of its [other nodes](../how-to/several-machines.md) |
 | \`svc.remoting.port\` | | 17355 if deployed, otherwise a free one | port on which it does so; 0 takes a free one. [Keep everybody else away from it](remoting.md#security) |
 | \`svc.remoting.advertised-host\` | | \`svc.remoting.host\`; if that means all addresses, the first address of this machine that is not loopback | host by which the other nodes reach this one |

@@ -12,6 +12,8 @@ export interface FoundService {
   readonly others: readonly KubeObject[];
   /** Problem of a certificate that the operator makes. */
   readonly identityProblem?: string | undefined;
+  /** Why a pod has not started whose status does not say so; undefined: nobody says so, or none waits. */
+  readonly waiting?: string | undefined;
 }
 
 export interface FoundWorkload extends KubeObject {
@@ -71,7 +73,12 @@ export interface ContainerStatus {
 export interface ContainerState {
   readonly running?: object;
   readonly waiting?: { readonly reason?: string; readonly message?: string };
-  readonly terminated?: { readonly reason?: string; readonly exitCode?: number };
+  readonly terminated?: {
+    readonly reason?: string;
+    readonly exitCode?: number;
+    /** Message of the container, or the end of its output. */
+    readonly message?: string;
+  };
 }
 
 /** Returns the condition of a type if it has the status. */

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import { LineCounter, parseDocument } from 'yaml';
-import type { ProvisionedDatabases } from './manifests/installation.ts';
+import type { DatabaseAuthority, ProvisionedDatabases } from './manifests/installation.ts';
 import type { JsonObject } from './manifests/manifest.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ const NAME_LENGTH: readonly [number, number] = [10, 253];
 /** Throws SVC_SETTING_INVALID. */
 export function readDatabasesFile(file: string): ProvisionedDatabases {
   const fail = failure('svc.kubernetes.databases-file', file);
-  const { spec, nameLengthMax, ...others } = fieldsIn(file, fail);
+  const { spec, nameLengthMax, authority, ...others } = fieldsIn(file, fail);
   const known: ReadonlySet<string> = new Set(TEXTS_OF_DATABASES);
   const unknown = Object.keys(others).find((name) => !known.has(name));
   if (unknown !== undefined) fail(`has the unknown field ${JSON.stringify(unknown)}`);
@@ -31,7 +31,19 @@ export function readDatabasesFile(file: string): ProvisionedDatabases {
   )
     fail(`has no \`nameLengthMax\` from ${min} to ${max}`);
   const texts = others as Readonly<Record<(typeof TEXTS_OF_DATABASES)[number], string>>;
-  return { ...texts, spec: spec as JsonObject, nameLengthMax: nameLengthMax as number };
+  return {
+    ...texts,
+    spec: spec as JsonObject,
+    nameLengthMax: nameLengthMax as number,
+    authority: authority === undefined ? undefined : authorityIn(authority, fail),
+  };
+}
+
+function authorityIn(value: unknown, fail: Fail): DatabaseAuthority {
+  const { secretSuffix, key, ...others } = isFields(value) ? value : {};
+  return isText(secretSuffix) && isText(key) && Object.keys(others).length === 0
+    ? { secretSuffix, key }
+    : fail('has an `authority` that is not the two texts `secretSuffix` and `key`');
 }
 
 /** Throws SVC_SETTING_INVALID. */
@@ -81,7 +93,7 @@ function textOf(file: string, fail: Fail): string {
   return fail(`is larger than ${FILE_BYTES_MAX} bytes`);
 }
 
-function isText(value: unknown): boolean {
+function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 

@@ -17,9 +17,15 @@ import {
 import type { KubeClient } from './api/kube-client.ts';
 import type { WatchLimits } from './api/object-watch.ts';
 import type { IdentitySecrets } from './identity-secrets.ts';
-import type { FoundPod, FoundRevision, FoundWorkload } from './found-objects.ts';
+import type { FoundPod, FoundRevision, FoundService, FoundWorkload } from './found-objects.ts';
 import { givenIdentityProblem } from './given-identities.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
+import {
+  type KeptJournal,
+  installationWith,
+  keptJournal,
+  keptJournalProblems,
+} from './kept-journal.ts';
 import { nameProblems } from './manifests/name-problems.ts';
 import { serviceLabels } from './manifests/object-names.ts';
 import { workloadProblems } from './manifests/workload-problems.ts';
@@ -33,6 +39,7 @@ import {
 } from './reconcile-steps.ts';
 import { ResourcePaths } from './resource-paths.ts';
 import { readServiceLogs } from './service-logs.ts';
+import { waitingPod, waitingWords } from './waiting-words.ts';
 import { WatchedServices } from './watched-services.ts';
 import { observationOf } from './workload-observation.ts';
 
@@ -81,26 +88,30 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     });
   }
 
-  problems({ key, descriptor }: DesiredService): Promise<readonly Problem[]> {
-    const { installation } = this.#cluster;
-    return Promise.resolve([
-      ...nameProblems(key, descriptor, installation),
-      ...workloadProblems(key, descriptor, installation),
-    ]);
+  async problems(desired: DesiredService, signal: AbortSignal): Promise<readonly Problem[]> {
+    const { client, installation } = this.#cluster;
+    const problems = problemsBeside(
+      await keptJournal(client, desired, signal),
+      desired,
+      installation,
+    );
+    return [...problems.names, ...problems.journal, ...problems.others];
   }
 
   async reconcile(desired: DesiredService | RemovedService, signal: AbortSignal): Promise<void> {
     const { key } = desired;
     if (desired.kind === 'removed') return removeService(this.#cluster, key, signal);
-    const problems = await this.problems(desired);
+    const { client } = this.#cluster;
+    const kept = await keptJournal(client, desired, signal);
+    const { names, journal, others } = problemsBeside(kept, desired, this.#cluster.installation);
     // A service that is paused or suspended can always be stopped, if it can have objects.
-    const names = nameProblems(key, desired.descriptor, this.#cluster.installation);
-    const counting = desired.instances > 0 ? problems : names;
+    const counting = desired.instances > 0 ? [...names, ...journal, ...others] : names;
     if (counting.length > 0) {
       if (names.length === 0) await renewIdentity(this.#cluster, key, signal);
       throw new WorkloadRefused(problemsText(counting));
     }
-    await applyService(this.#cluster, desired, signal);
+    const installation = installationWith(this.#cluster.installation, kept);
+    await applyService({ ...this.#cluster, installation }, desired, journal.length === 0, signal);
   }
 
   async observe(key: ServiceKey, signal: AbortSignal): Promise<Observation> {
@@ -118,8 +129,9 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
       this.#cluster.identities === undefined
         ? await givenIdentityProblem(this.#cluster, key, pods, signal)
         : undefined;
+    const waiting = await this.#waiting(key, { workloads, pods }, signal);
     const revisions = lists.flat();
-    return observationOf(key, { workloads, revisions, pods, others, identityProblem });
+    return observationOf(key, { workloads, revisions, pods, others, identityProblem, waiting });
   }
 
   async logs(
@@ -139,6 +151,17 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#gateway?.[Symbol.asyncDispose]();
     await this.#watched[Symbol.asyncDispose]();
+  }
+
+  /** Returns why a pod has not started, which is asked only if it should have. */
+  async #waiting(
+    key: ServiceKey,
+    { workloads: [workload], pods }: Pick<FoundService, 'workloads' | 'pods'>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const pod = waitingPod(pods, this.#cluster.clock.nowMs());
+    if (workload === undefined || pod === undefined) return undefined;
+    return await waitingWords(this.#cluster, key, { workload, pod }, signal);
   }
 
   /** Returns a workload with its kind, which the server leaves out in lists; undefined: there is none of the service. */
@@ -178,4 +201,17 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     const { items } = await this.#cluster.client.list(path, { labelSelector, signal });
     return items as unknown as readonly Found[];
   }
+}
+
+function problemsBeside(
+  kept: KeptJournal,
+  { key, descriptor }: DesiredService,
+  installation: KubernetesInstallation,
+): Readonly<Record<'names' | 'journal' | 'others', readonly Problem[]>> {
+  const own = installationWith(installation, kept);
+  return {
+    names: nameProblems(key, descriptor, own),
+    journal: keptJournalProblems({ key, descriptor }, kept, own),
+    others: workloadProblems(key, descriptor, own),
+  };
 }

@@ -1,4 +1,5 @@
 // PodStates: whether the pods of a service serve, and what keeps them from it, in the words of the cluster.
+import { lastLineIn } from '../orchestration/last-line.ts';
 import { CONTAINER_NAMES } from './manifests/object-names.ts';
 import {
   conditionOf,
@@ -18,6 +19,9 @@ const ENDED: ReadonlySet<string | undefined> = new Set(['Succeeded', 'Failed']);
 const PROCESS_PORT_VARIABLE = 'SVC_PROXY_PROCESS_PORT';
 /** Different reasons that are quoted. */
 const TROUBLES_MAX = 3;
+/** A container that was started too often waits for this reason. */
+const BACK_OFF = 'CrashLoopBackOff';
+const LINE_CHARACTERS_MAX = 1000;
 
 /** Whether the pod is ready, and not being deleted. The counts in the status of a Deployment lag behind its pods. */
 export function isServing({ metadata, status }: FoundPod): boolean {
@@ -41,6 +45,11 @@ export function troublesOf(pods: readonly FoundPod[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('; ');
 }
 
+/** Whether the status of a pod says why it is not ready. */
+export function hasTroubles(pod: FoundPod): boolean {
+  return troublesOfPod(pod).length > 0;
+}
+
 function troublesOfPod(pod: FoundPod): readonly string[] {
   const { status } = pod;
   const unscheduled = conditionOf(status?.conditions, 'PodScheduled', 'False');
@@ -58,20 +67,30 @@ function troublesOfPod(pod: FoundPod): readonly string[] {
 }
 
 function troubleOf({ name, state, lastState }: ContainerStatus): string | undefined {
-  const ended = endOf(state) ?? endOf(lastState);
-  if (state?.waiting !== undefined && !STARTING.has(state.waiting.reason)) {
-    const words = wordsOf(state.waiting.reason!, state.waiting.message);
-    return ended === undefined ? words : `${words} (${ended})`;
+  const { reason, message } = state?.waiting ?? {};
+  const before = endOf(lastState);
+  // The message of this reason says when the pod of this name is started again, and nothing of why it ends.
+  if (reason === BACK_OFF && before !== undefined)
+    return `${BACK_OFF}: the container ${name} ends again and again: ${before}`;
+  if (!STARTING.has(reason)) {
+    const words = wordsOf(reason!, message);
+    return before === undefined ? words : `${words} (${before})`;
   }
-  const failed = endOf(state);
-  return failed === undefined ? undefined : `the container ${name} has ended: ${failed}`;
+  const ended = endOf(state);
+  if (ended !== undefined) return `the container ${name} has ended: ${ended}`;
+  return before === undefined ? undefined : `the container ${name} was started again: ${before}`;
 }
 
-/** Returns how a container has failed; undefined if it has not. */
+/** Returns how a container has failed, and its last line; undefined if it has not. */
 function endOf(state: ContainerState | undefined): string | undefined {
-  const { exitCode = 0, reason } = state?.terminated ?? {};
+  const { exitCode = 0, reason, message = '' } = state?.terminated ?? {};
   if (exitCode === 0) return undefined;
-  return reason === undefined ? `exit code ${exitCode}` : `${reason}, exit code ${exitCode}`;
+  const line = lastLineIn(message, LINE_CHARACTERS_MAX);
+  return [
+    ...(reason === undefined ? [] : [`${reason}, `]),
+    `exit code ${exitCode}`,
+    ...(line === undefined ? [] : [`; its last line: ${line}`]),
+  ].join('');
 }
 
 /** A web-hosted process that runs, while its proxy finds nothing that listens. */

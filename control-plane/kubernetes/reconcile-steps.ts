@@ -5,7 +5,7 @@
 //     deleted. Both are found before anything is written. An object that takes the place of one that was read is not written either.
 //     One thing comes before: the certificate that a service has is renewed also while the service is refused, because its instances go on.
 // R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
-// R3  The namespace, the claim of a journal and the database of a service are never deleted.
+// R3  The namespace, the claim of a journal, the database of a service and the note of it are never deleted.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@svc/kit/clock';
 import type { ServiceKey } from '@svc/client';
@@ -14,8 +14,9 @@ import type { KubeClient } from './api/kube-client.ts';
 import { KubeError } from './api/kube-error.ts';
 import type { KubeObject } from './api/kube-object.ts';
 import type { IdentitySecrets } from './identity-secrets.ts';
+import { manifestsBesideJournal, missingNote } from './kept-journal.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
-import type { Manifest, ObjectReference } from './manifests/manifest.ts';
+import { type Manifest, type ObjectReference, pathOf } from './manifests/manifest.ts';
 import { removableObjects, serviceLabels } from './manifests/object-names.ts';
 import { manifestsOf } from './manifests/service-manifests.ts';
 import { isOwn } from './own-objects.ts';
@@ -59,14 +60,26 @@ export interface AppliedService {
   readonly renewAtMs: number | undefined;
 }
 
-/** Rejects with WorkloadRefused, KubeError, and the reason of the signal. */
+/**
+ * `mayBegin`: whether the service may begin a journal; without it, it has to have no instances. Rejects with WorkloadRefused, KubeError, and the
+ * reason of the signal.
+ */
 export async function applyService(
   cluster: Cluster,
   desired: DesiredService,
+  mayBegin: boolean,
   signal: AbortSignal,
 ): Promise<AppliedService> {
   const identity = await renewIdentity(cluster, desired.key, signal);
-  const manifests = manifestsOf(desired, cluster.installation);
+  const { client, installation } = cluster;
+  const { databases } = installation;
+  const manifests = await manifestsBesideJournal(
+    client,
+    manifestsOf(desired, installation),
+    desired,
+    { databases, mayBegin },
+    signal,
+  );
   const isWanted = ({ kind, metadata }: ObjectReference) =>
     manifests.some((one) => one.kind === kind && one.metadata.name === metadata.name);
   const [wanted, unwanted] = await Promise.all([
@@ -131,7 +144,14 @@ export async function removeService(
   key: ServiceKey,
   signal: AbortSignal,
 ): Promise<void> {
-  await deleteOwn(cluster, key, await readAll(cluster, removedOf(cluster, key), signal), signal);
+  const all = await readAll(cluster, removedOf(cluster, key), signal);
+  const deployment = all.find(({ reference }) => reference.kind === 'Deployment')?.found;
+  const note =
+    deployment !== undefined && isOwn(deployment, serviceLabels(key))
+      ? await missingNote(cluster.client, key, deployment, signal)
+      : undefined;
+  if (note !== undefined) await cluster.client.apply(pathOf(note), note, { force: false, signal });
+  await deleteOwn(cluster, key, all, signal);
 }
 
 /** Returns which objects of the service there are, beside those that outlast it. */

@@ -1,8 +1,12 @@
 // ResourcePaths: where the API has an object. Kinds of the API itself are known; that of the database is the operator's, and the server says
 // under which segment it has it.
+import { WorkloadRefused } from '../orchestration/orchestrator.ts';
 import { type KubeClient } from './api/kube-client.ts';
+import { KubeError } from './api/kube-error.ts';
+import type { JsonObject } from './api/kube-transport.ts';
 import { type ObjectReference, pathOf } from './manifests/manifest.ts';
 
+const NOT_FOUND = 404;
 const BUILT_IN = /^(?:v1|apps\/v1|policy\/v1(?:beta1)?|networking\.k8s\.io\/v1)$/;
 
 export class ResourcePaths {
@@ -14,7 +18,7 @@ export class ResourcePaths {
     this.#client = client;
   }
 
-  /** Rejects if the server has no such kind, or cannot be asked. */
+  /** Rejects with WorkloadRefused if the server has no such kind, and with KubeError if it cannot be asked. */
   async pathOf(reference: ObjectReference, signal: AbortSignal): Promise<string> {
     const { apiVersion, kind } = reference;
     if (BUILT_IN.test(apiVersion)) return pathOf(reference);
@@ -25,18 +29,28 @@ export class ResourcePaths {
   }
 
   async #segmentOf(apiVersion: string, kind: string, signal: AbortSignal): Promise<string> {
-    const answer = await this.#client.transport.send({
-      method: 'GET',
-      path: `/apis/${apiVersion}`,
-      signal,
-    });
-    const resources = (answer['resources'] ?? []) as readonly {
+    const answer = await this.#listed(apiVersion, signal);
+    const resources = (answer?.['resources'] ?? []) as readonly {
       readonly name: string;
       readonly kind: string;
     }[];
     // Further resources of a kind are parts of it, such as `clusters/status`.
     const found = resources.find((one) => one.kind === kind && !one.name.includes('/'));
-    if (found === undefined) throw new Error(`the API server has no kind ${kind} in ${apiVersion}`);
+    if (found === undefined)
+      throw new WorkloadRefused(
+        `the cluster has no kind ${kind} of ${apiVersion}, by which it makes the databases of services: the operator of this installation has to install what brings it`,
+      );
     return found.name;
+  }
+
+  /** Returns the kinds of a version of the API; undefined: the server does not have it. */
+  async #listed(apiVersion: string, signal: AbortSignal): Promise<JsonObject | undefined> {
+    try {
+      const path = `/apis/${apiVersion}`;
+      return await this.#client.transport.send({ method: 'GET', path, signal });
+    } catch (error) {
+      if (error instanceof KubeError && error.status === NOT_FOUND) return undefined;
+      throw error;
+    }
   }
 }

@@ -9,10 +9,12 @@ import {
   type FoundWorkload,
   latestMs,
 } from './found-objects.ts';
+import type { JournalStorage } from './manifests/journal-storage.ts';
 import {
   GENERATION_ANNOTATION,
   INCARNATION_ANNOTATION,
   INSTANCES_ANNOTATION,
+  JOURNAL_ANNOTATION,
 } from './manifests/object-names.ts';
 import { hasEnded, isServing, troublesOf } from './pod-states.ts';
 import { rolloutOf } from './rollout-state.ts';
@@ -20,6 +22,12 @@ import { rolloutOf } from './rollout-state.ts';
 /** Incarnation of what does not say which one it is of. No service has it: theirs are random. */
 export const UNKNOWN_INCARNATION = 'unknown';
 const DETAIL_LENGTH_MAX = 2000;
+/** The database in the status of a service, by its journal. One on a volume is provisioned as well: the platform has made it. */
+const DATABASES: ReadonlyMap<string, string> = new Map<JournalStorage, string>([
+  ['provisioned', 'provisioned'],
+  ['supplied', 'supplied'],
+  ['volume', 'provisioned'],
+]);
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -44,7 +52,9 @@ function ofWorkload(key: ServiceKey, workload: FoundWorkload, found: FoundServic
     );
   const serving = pods.filter((pod) => isServing(pod));
   const updated = pods.filter(isUpdated);
-  const detail = detailOf(workload, updated, found.identityProblem);
+  const troubles = [found.waiting, found.identityProblem];
+  const detail = detailOf(workload, updated, troubles);
+  const database = DATABASES.get(annotations[JOURNAL_ANNOTATION] ?? '');
   return {
     kind: 'workload',
     key,
@@ -55,6 +65,7 @@ function ofWorkload(key: ServiceKey, workload: FoundWorkload, found: FoundServic
     updatedInstances: serving.filter(isUpdated).length,
     rollout: rolloutOf(workload, found, { wanted, updated }),
     ...(detail === undefined ? {} : { detail }),
+    ...(database === undefined ? {} : { database }),
   };
 }
 
@@ -96,14 +107,14 @@ function presentWorkload(workloads: readonly FoundWorkload[]): FoundWorkload | u
 function detailOf(
   { metadata, status }: FoundWorkload,
   pods: readonly FoundPod[],
-  identityProblem: string | undefined,
+  troubles: readonly (string | undefined)[],
 ): string | undefined {
   const failure = conditionOf(status?.conditions, 'ReplicaFailure', 'True');
   const texts = [
     ...(metadata.deletionTimestamp === undefined ? [] : ['it is being deleted']),
     ...(failure?.message === undefined ? [] : [failure.message]),
     troublesOf(pods),
-    identityProblem,
+    ...troubles,
   ].filter((text) => text !== undefined);
   return texts.length === 0 ? undefined : bounded(texts.join('; '));
 }

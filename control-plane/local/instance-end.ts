@@ -2,9 +2,8 @@
 //
 // Invariant: what is below the folder of the machine is not named by its path.
 import { dirname, join } from 'node:path';
-import { LastWords } from '@svc/kit/last-words';
-import { printable } from '@svc/kit/printable';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
+import { lastLineIn } from '../orchestration/last-line.ts';
 import type { Found } from './found-instances.ts';
 import { logsOf } from './instance-logs.ts';
 
@@ -112,17 +111,5 @@ function lastLineOf(folder: Found['folder']): string | undefined {
     tail: OUTPUT_LINES,
     bytesMax: OUTPUT_BYTES_MAX,
   });
-  const words = new LastWords();
-  for (const line of output.split('\n')) words.take(line);
-  if (words.line === undefined) return undefined;
-  return printable(messageOf(words.line) ?? words.line).slice(0, LINE_CHARACTERS_MAX);
-}
-
-function messageOf(line: string): string | undefined {
-  try {
-    const entry = JSON.parse(line) as { readonly message?: unknown } | null;
-    return typeof entry?.message === 'string' ? entry.message : undefined;
-  } catch {
-    return undefined;
-  }
+  return lastLineIn(output, LINE_CHARACTERS_MAX);
 }

@@ -8,12 +8,15 @@ import {
   type ServiceKey,
 } from '@svc/client';
 import { PROTOCOL_VERSIONS } from '@svc/contract';
+import { leftJournal } from '../orchestration/left-journal.ts';
 import { versionProblem } from './runtime-version.ts';
 import type { Journals } from './service-databases.ts';
 import { takesTokens } from '../orchestration/service-tokens.ts';
 
 /** Protocols of processes with components that the runtime speaks. */
 export const PROCESS_PROTOCOLS: readonly string[] = ['svc/1'];
+
+const MODULES_ALONE = 'this installation keeps only journals of modules there';
 
 export interface Runnable {
   /** Version of the runtime of this machine, such as `1.4.0`. */
@@ -82,7 +85,12 @@ export function journalProblems(
   journals: KnownJournals,
 ): readonly Problem[] {
   const { hosting, instances = 1 } = descriptor;
-  const left = leftJournal(key, descriptor, journals);
+  const left = leftJournal(descriptor, {
+    supplied: journals.suppliedFrom(key),
+    made: journals.hasMade(key) ? 'a database that the installation made' : undefined,
+    files: journals.hasFolder(key) ? 'a folder of the installation' : undefined,
+    noDatabase: hosting === 'wasm' ? undefined : MODULES_ALONE,
+  });
   if (left !== undefined) return [left];
   if (instances <= 1 || journals.storageOf(key, descriptor) !== 'folder') return [];
   const remedy =
@@ -95,44 +103,6 @@ export function journalProblems(
       reason: `is more than 1: a journal in a folder is for one instance at a time${remedy}`,
     },
   ];
-}
-
-/** Returns the problem of a descriptor with which the service would begin an empty journal, although it has one; undefined if it would not. */
-function leftJournal(
-  key: ServiceKey,
-  descriptor: ServiceDescriptor,
-  journals: KnownJournals,
-): Problem | undefined {
-  const { hosting, database } = descriptor;
-  // A web-hosted service has no journal, so it leaves the one of its name as it is.
-  if (hostingKind({ ...descriptor }) === 'web') return undefined;
-  const secret = journals.suppliedFrom(key);
-  const hasMade = journals.hasMade(key);
-  if (hosting !== 'wasm')
-    return hasMade || secret !== undefined
-      ? {
-          path: '/hosting',
-          reason: `is ${hosting}: the journal of this service is in a database, and this installation keeps only journals of modules there. Apply the service under another name`,
-        }
-      : undefined;
-  if (database === undefined)
-    return secret === undefined
-      ? undefined
-      : {
-          path: '/database',
-          reason: `is missing, and the journal of this service is in a database that was declared: declare it again (database.urlFrom: ${secret}), have the operator of this installation move the journal, or apply the service under another name`,
-        };
-  const storage = hasMade
-    ? 'a database that the installation made'
-    : journals.hasFolder(key)
-      ? 'a folder of the installation'
-      : undefined;
-  return storage === undefined
-    ? undefined
-    : {
-        path: '/database',
-        reason: `is declared, and the journal of this service is in ${storage}: have its operator move the journal into the declared database, or apply the service under another name`,
-      };
 }
 
 /** Returns what is installed, and what to do, if that does not run what needs the other version; undefined if it does. `also`: more of what to do. */

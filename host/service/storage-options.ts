@@ -18,6 +18,11 @@ export type DatabaseOptions = UrlOptions & {
    * services can use one database, each with a schema of its own.
    */
   readonly schema?: string | undefined;
+  /**
+   * Path of a file with the authorities of the server's certificate, as PEM, read for each connection. It counts where the URL names none
+   * (`sslrootcert`). Default: the authorities that Node trusts.
+   */
+  readonly authoritiesFile?: string | undefined;
 };
 
 type UrlOptions =
@@ -78,19 +83,20 @@ export function locationOf({
 
 /** Returns the options of a program whose database is named by the settings of `svc run`. */
 export function databaseOptions(source: DatabaseSource): DatabaseOptions {
-  const { schema } = source;
+  const { schema, authoritiesFile } = source;
   return source.kind === 'file'
-    ? { urlFile: source.path, schema }
-    : { urlVariable: source.variable, schema };
+    ? { urlFile: source.path, schema, authoritiesFile }
+    : { urlVariable: source.variable, schema, authoritiesFile };
 }
 
 /** Returns the source that the options name. Throws SVC_SETTING_INVALID. */
 export function databaseSource(database: DatabaseOptions): DatabaseSource {
   // A program in JavaScript may pass any value, and a URL in its place.
-  const { urlFile, urlVariable, schema } = Object(database) as Readonly<Record<string, unknown>>;
-  const names = Object.keys(Object(database)).filter(
-    (name) =>
-      name !== 'schema' && (database as Readonly<Record<string, unknown>>)[name] !== undefined,
+  const { urlFile, urlVariable, schema, authoritiesFile, ...others } = Object(database) as Readonly<
+    Record<string, unknown>
+  >;
+  const names = Object.entries({ urlFile, urlVariable, ...others }).filter(
+    ([, value]) => value !== undefined,
   );
   if (schema !== undefined && !(typeof schema === 'string' && SCHEMA.test(schema)))
     throw new SvcError(
@@ -98,15 +104,25 @@ export function databaseSource(database: DatabaseOptions): DatabaseSource {
       'The option database.schema takes the name of a PostgreSQL schema: a lower-case letter, and up to 39 lower-case letters, digits and ' +
         `underscores, not beginning with pg_, and found ${JSON.stringify(schema)}.`,
     );
+  const more = { schema, ...authoritiesOf(authoritiesFile) };
   if (names.length === 1) {
     if (typeof urlFile === 'string' && urlFile !== '')
-      return { kind: 'file', path: resolve(urlFile), schema };
+      return { kind: 'file', path: resolve(urlFile), ...more };
     if (typeof urlVariable === 'string' && urlVariable !== '')
-      return { kind: 'environment', variable: urlVariable, schema };
+      return { kind: 'environment', variable: urlVariable, ...more };
   }
   throw new SvcError(
     'SVC_SETTING_INVALID',
     'The option database takes either urlFile, the path of a file with the URL of the database, or urlVariable, the name of an ' +
       'environment variable with the URL. The URL itself is not an option: it holds a password.',
+  );
+}
+
+function authoritiesOf(file: unknown): { readonly authoritiesFile?: string } {
+  if (file === undefined) return {};
+  if (typeof file === 'string' && file !== '') return { authoritiesFile: resolve(file) };
+  throw new SvcError(
+    'SVC_SETTING_INVALID',
+    `The option database.authoritiesFile takes the path of a file with certificates, as PEM, and found ${file === '' ? 'an empty one' : `a value of the type ${typeof file}`}.`,
   );
 }

@@ -48,6 +48,13 @@ test('its journal is in a database that a file or a variable names, and not in t
     urlFile: '/etc/svc/db',
   });
   expect(read({ SVC_DATABASE_URL_VARIABLE: 'DB_URL' }).database).toEqual({ urlVariable: 'DB_URL' });
+  const SVC_DATABASE_AUTHORITIES_FILE = '/etc/ca.pem';
+  expect(
+    read({ SVC_DATABASE_URL_VARIABLE: 'DB_URL', SVC_DATABASE_AUTHORITIES_FILE }).database,
+  ).toEqual({ urlVariable: 'DB_URL', authoritiesFile: '/etc/ca.pem' });
+  expect(() => read({ SVC_DATABASE_AUTHORITIES_FILE })).toThrow(
+    'svc.database.url-file or svc.database.url-variable',
+  );
   expect(read({}).database).toBeUndefined();
   expect(() =>
     read({ SVC_DATABASE_URL_FILE: '/etc/svc/db', SVC_DATABASE_URL_VARIABLE: 'DB_URL' }),

@@ -63,8 +63,8 @@ function schemaOf(number: number): string {
   return `${SEGMENT_PREFIX}${number}`;
 }
 
-function sourceOf({ urlFile, urlVariable }: DatabaseOptions): Source {
+function sourceOf({ urlFile, urlVariable, authoritiesFile }: DatabaseOptions): Source {
   return urlFile === undefined
-    ? { kind: 'environment', variable: urlVariable }
-    : { kind: 'file', path: urlFile };
+    ? { kind: 'environment', variable: urlVariable, authoritiesFile }
+    : { kind: 'file', path: urlFile, authoritiesFile };
 }

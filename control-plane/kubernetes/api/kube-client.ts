@@ -2,7 +2,7 @@
 // object; which objects exist, and who may be overwritten, its callers decide.
 import { KubeError } from './kube-error.ts';
 import { checkedObject, type KubeObject, versionOf } from './kube-object.ts';
-import type { JsonObject, KubeTransport } from './kube-transport.ts';
+import type { JsonObject, KubeRequest, KubeTransport } from './kube-transport.ts';
 
 export interface ApplyOptions {
   /** True: fields that others manage are taken over. False: they are a KubeError with the reason `Conflict`. */
@@ -14,6 +14,8 @@ export interface ApplyOptions {
 
 export interface ListOptions {
   readonly labelSelector?: string | undefined;
+  /** Fields that the server selects by, such as `type=Warning`. */
+  readonly fieldSelector?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -33,6 +35,7 @@ export interface DeleteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const METADATA_ALONE = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const NOT_FOUND = 404;
 const EXPIRED = 410;
 
@@ -72,10 +75,19 @@ export class KubeClient {
   }
 
   /** Returns an object; undefined: there is none. */
-  async get(path: string, signal?: AbortSignal): Promise<KubeObject | undefined> {
+  get(path: string, signal?: AbortSignal): Promise<KubeObject | undefined> {
+    return this.#get({ method: 'GET', path, signal });
+  }
+
+  /** Returns the metadata of an object, without the rest, such as the values of a secret; undefined: there is none. */
+  getMetadata(path: string, signal?: AbortSignal): Promise<KubeObject | undefined> {
+    return this.#get({ method: 'GET', path, accept: METADATA_ALONE, signal });
+  }
+
+  async #get(sent: KubeRequest): Promise<KubeObject | undefined> {
     try {
-      const answer = await this.transport.send({ method: 'GET', path, signal });
-      return checkedObject(answer, path);
+      const answer = await this.transport.send(sent);
+      return checkedObject(answer, sent.path);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -114,7 +126,10 @@ export class KubeClient {
     }
   }
 
-  async #pages(path: string, { labelSelector, signal }: ListOptions): Promise<ObjectList> {
+  async #pages(
+    path: string,
+    { labelSelector, fieldSelector, signal }: ListOptions,
+  ): Promise<ObjectList> {
     const { pageItems, pageBytesMax, listItemsMax } = this.transport.limits;
     const items: KubeObject[] = [];
     let following: string | undefined;
@@ -122,7 +137,7 @@ export class KubeClient {
       const page = await this.transport.send({
         method: 'GET',
         path,
-        query: { limit: pageItems, continue: following, labelSelector },
+        query: { limit: pageItems, continue: following, labelSelector, fieldSelector },
         bytesMax: pageBytesMax,
         signal,
       });

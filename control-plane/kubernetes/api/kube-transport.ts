@@ -41,6 +41,8 @@ export interface KubeRequest {
   readonly body?: unknown;
   /** Default: `application/json`. */
   readonly contentType?: string;
+  /** The form of the answer, which is JSON in any case. Default: `application/json`. */
+  readonly accept?: string;
   /** Default: that of an object. */
   readonly bytesMax?: number;
   readonly signal?: AbortSignal | undefined;
@@ -144,16 +146,18 @@ export class KubeTransport implements AsyncDisposable {
   }
 
   #request(
-    { method, path, query = {}, body, contentType = 'application/json' }: KubeRequest,
+    sent: KubeRequest,
     signal: AbortSignal,
     { authorization, ...certificate }: KubeCredentials,
   ): Promise<Dispatcher.ResponseData> {
+    const { method, path, query = {}, body } = sent;
+    const { contentType = 'application/json', accept = 'application/json' } = sent;
     return request(`${this.#origin}${this.#prefix}${path}${queryText(query)}`, {
       dispatcher: this.#agents.agentFor(certificate),
       method,
       signal,
       headers: {
-        accept: 'application/json',
+        accept,
         ...(authorization === undefined ? {} : { authorization }),
         ...(body === undefined ? {} : { 'content-type': contentType }),
       },

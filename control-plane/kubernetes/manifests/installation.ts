@@ -68,6 +68,15 @@ export interface ProvisionedDatabases {
   readonly secretSuffix: string;
   /** Key of the URL in the secret. */
   readonly urlKey: string;
+  /** The secret with the authority that signs the certificates of the databases; undefined: one that every program trusts. */
+  readonly authority: DatabaseAuthority | undefined;
+}
+
+export interface DatabaseAuthority {
+  /** The end of the name of the secret, after that of the resource: `-ca`. */
+  readonly secretSuffix: string;
+  /** Key of the certificates in the secret, as PEM: `ca.crt`. */
+  readonly key: string;
 }
 
 /** The version of the cluster, as far as manifests depend on it. */

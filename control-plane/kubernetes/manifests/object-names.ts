@@ -16,6 +16,10 @@ export const INCARNATION_ANNOTATION = 'svc.dev/incarnation';
 export const GENERATION_ANNOTATION = 'svc.dev/generation';
 export const APPLIED_GENERATION_ANNOTATION = 'svc.dev/applied-generation';
 export const INSTANCES_ANNOTATION = 'svc.dev/instances';
+/** Where the journal of a service is: `volume`, `supplied`, `provisioned`. */
+export const JOURNAL_ANNOTATION = 'svc.dev/journal';
+/** The secret with the URL of a database that was declared. */
+export const JOURNAL_SECRET_ANNOTATION = 'svc.dev/journal-secret';
 /** Annotation of pods: the time at which their workload last got instances after it had none. */
 export const STARTED_ANNOTATION = 'svc.dev/started';
 
@@ -23,6 +27,8 @@ export const STARTED_ANNOTATION = 'svc.dev/started';
 export const PROJECT_SECRETS = 'project-secrets';
 /** Key of the URL in a secret that a descriptor names (`database.urlFrom`). */
 export const SUPPLIED_URL_KEY = 'url';
+/** Key of the authority of the server's certificate there, if it is one of the operator's own. */
+export const SUPPLIED_AUTHORITY_KEY = 'ca.crt';
 /** Key of the values of the configuration in their secret. */
 export const CONFIGURATION_KEY = 'variables.json';
 /** Keys of the certificate, its key and the authorities, as cert-manager writes them and every program of svc reads them. */
@@ -67,6 +73,16 @@ export function databaseName({ service }: ServiceKey): string {
   return `${service}-database`;
 }
 
+/** Secret without a value, whose annotations say in which database the journal of the service is. */
+export function journalNoteName({ service }: ServiceKey): string {
+  return `${service}-journal`;
+}
+
+/** Claim of the volume with the journal of the service, as its StatefulSet names it. */
+export function journalClaimName({ service }: ServiceKey): string {
+  return `${JOURNAL_VOLUME}-${service}-0`;
+}
+
 /** Secret with the certificate of the hostnames of the service. */
 export function hostnamesSecretName({ service }: ServiceKey): string {
   return `${service}-tls`;
@@ -95,7 +111,7 @@ export function serviceMetadata(
 
 /**
  * Returns every object that a service may have and that goes with it, in the order in which they are removed: those that are no longer among its manifests,
- * and all of them once it is deleted. The namespace, the claim of a journal and the database are not among them.
+ * and all of them once it is deleted. The namespace, the claim of a journal, the database and the note of it are not among them.
  */
 export function removableObjects(
   key: ServiceKey,

@@ -30,6 +30,7 @@ import {
   PLATFORM_SECURITY,
   PRE_STOP_S,
   readiness,
+  TERMINATION_MESSAGE,
   variableList,
   waitBeforeStop,
 } from './pod-settings.ts';
@@ -67,6 +68,7 @@ export function moduleCopy({ descriptor: { image } }: DesiredService): JsonObjec
     imagePullPolicy: pullPolicy(image),
     resources: COPY_RESOURCES,
     securityContext: PLATFORM_SECURITY,
+    terminationMessagePolicy: TERMINATION_MESSAGE,
     volumeMounts: [moduleFiles().writable],
   };
 }
@@ -129,20 +131,20 @@ function runtimeContainer(
   { command, limits, resources, files: own }: RuntimeParts,
 ): PodContainer {
   const storage = journalStorage(desired.descriptor, installation);
-  const database = isInDatabase(storage) ? databaseFiles(desired, installation) : undefined;
+  const hasDatabase = isInDatabase(storage);
   const files = [
     dataFiles(storage),
     identityFiles(desired),
     projectSecretFiles(),
     ...(hasConfiguration(desired) ? [configurationFiles(desired)] : []),
-    ...(database === undefined ? [] : [database]),
+    ...(hasDatabase ? [databaseFiles(desired, installation)] : []),
     ...own,
   ];
   return {
     container: {
       ...platformContainer(CONTAINER_NAMES.runtime, command, desired, installation),
       env: platformRuntimeEnvironment(desired, installation, {
-        isInDatabase: database !== undefined,
+        storage,
         limits,
       }),
       readinessProbe: readiness(PORT_NAMES.management),
@@ -167,5 +169,6 @@ function platformContainer(
     lifecycle: waitBeforeStop(installation, PRE_STOP_S),
     ports: containerPorts(podPorts(descriptor, installation.remotingFrom)),
     securityContext: PLATFORM_SECURITY,
+    terminationMessagePolicy: TERMINATION_MESSAGE,
   };
 }

@@ -1,7 +1,7 @@
 // PodFiles: the volumes of a pod, and where its containers have them. Secrets are files, not variables, wherever a program of the platform
 // reads them, so that a change reaches it without a restart.
 import type { DesiredService } from '../../orchestration/orchestrator.ts';
-import type { KubernetesInstallation } from './installation.ts';
+import type { KubernetesInstallation, ProvisionedDatabases } from './installation.ts';
 import type { JournalStorage } from './journal-storage.ts';
 import type { JsonObject } from './manifest.ts';
 import {
@@ -12,6 +12,7 @@ import {
   identitySecretName,
   JOURNAL_VOLUME,
   PROJECT_SECRETS,
+  SUPPLIED_AUTHORITY_KEY,
   SUPPLIED_URL_KEY,
 } from './object-names.ts';
 
@@ -24,8 +25,10 @@ export const SECRETS_FOLDER = '/etc/svc/secrets';
 const CONFIGURATION_FOLDER = '/etc/svc/configuration';
 export const CONFIGURATION_FILE = `${CONFIGURATION_FOLDER}/${CONFIGURATION_KEY}`;
 const DATABASE_FOLDER = '/etc/svc/database';
-const DATABASE_KEY = 'url';
-export const DATABASE_URL_FILE = `${DATABASE_FOLDER}/${DATABASE_KEY}`;
+const URL_NAME = 'url';
+const AUTHORITY_NAME = 'ca.crt';
+export const DATABASE_URL_FILE = `${DATABASE_FOLDER}/${URL_NAME}`;
+export const DATABASE_AUTHORITIES_FILE = `${DATABASE_FOLDER}/${AUTHORITY_NAME}`;
 
 /** Read by the owner and by the group of the pod: 0440. */
 const SECRET_MODE = 0o440;
@@ -59,21 +62,44 @@ export function configurationFiles({ key }: DesiredService): PodFile {
   });
 }
 
-/** Returns the file with the URL of the service's database; undefined if it has none. */
+/**
+ * Returns the files of the service's database: its URL, and the authority of its server's certificate. In a secret of the operator there
+ * may be one, which the URL names. Nothing else of the secrets is mounted, such as the key of the authority.
+ */
 export function databaseFiles(
-  { key, descriptor }: DesiredService,
+  { key, descriptor: { database } }: DesiredService,
   { databases }: Pick<KubernetesInstallation, 'databases'>,
-): PodFile | undefined {
-  const { database } = descriptor;
-  const [secretName, urlKey] =
+): PodFile {
+  const sources =
     database === undefined
-      ? [`${databaseName(key)}${databases?.secretSuffix}`, databases?.urlKey]
-      : [database.urlFrom, SUPPLIED_URL_KEY];
-  if (urlKey === undefined) return undefined;
-  return secretFiles('database', DATABASE_FOLDER, {
-    secretName,
-    items: [{ key: urlKey, path: DATABASE_KEY }],
-  });
+      ? provisionedFiles(databaseName(key), databases!)
+      : [
+          keyOfSecret(database.urlFrom, SUPPLIED_URL_KEY, URL_NAME),
+          keyOfSecret(database.urlFrom, SUPPLIED_AUTHORITY_KEY, AUTHORITY_NAME, true),
+        ];
+  return {
+    volume: { name: 'database', projected: { sources, defaultMode: SECRET_MODE } },
+    mount: { name: 'database', mountPath: DATABASE_FOLDER, readOnly: true },
+  };
+}
+
+function provisionedFiles(
+  name: string,
+  { secretSuffix, urlKey, authority }: ProvisionedDatabases,
+): readonly JsonObject[] {
+  return [
+    keyOfSecret(`${name}${secretSuffix}`, urlKey, URL_NAME),
+    ...(authority === undefined
+      ? []
+      : [keyOfSecret(`${name}${authority.secretSuffix}`, authority.key, AUTHORITY_NAME)]),
+  ];
+}
+
+/** Returns one key of a secret as a file. */
+function keyOfSecret(name: string, key: string, path: string, isOptional = false): JsonObject {
+  return {
+    secret: { name, items: [{ key, path }], ...(isOptional ? { optional: true } : {}) },
+  };
 }
 
 /** Returns the data of a runtime. With a database a pod keeps there what only it needs. */

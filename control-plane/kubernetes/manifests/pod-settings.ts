@@ -39,6 +39,9 @@ export const PLATFORM_SECURITY: JsonObject = {
   runAsGroup: PLATFORM_USER,
 };
 
+/** Without a message of its own, the last lines of a container that has failed are its status, so that members see why it has ended. */
+export const TERMINATION_MESSAGE = 'FallbackToLogsOnError';
+
 type Times = Pick<KubernetesInstallation, 'drainMs'>;
 
 /** Returns the seconds that a runtime or a proxy needs at most from SIGTERM to its end: with a database it hands its entities over first. */

@@ -21,6 +21,7 @@ import {
   PROGRAM_SECURITY,
   readiness,
   stopSeconds,
+  TERMINATION_MESSAGE,
   variableList,
   waitBeforeStop,
 } from './pod-settings.ts';
@@ -112,6 +113,7 @@ function programContainer(
       lifecycle: waitBeforeStop(installation, waitS),
       resources: containerResources(descriptor.resources, installation.defaultResources),
       securityContext: PROGRAM_SECURITY,
+      terminationMessagePolicy: TERMINATION_MESSAGE,
       volumeMounts: files.map(({ mount }) => mount),
     },
     files,

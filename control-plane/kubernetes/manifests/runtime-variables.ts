@@ -4,10 +4,12 @@ import { MANAGEMENT_PORT, moduleVariables, REMOTING_PORT } from '@svc/client';
 import type { DesiredService } from '../../orchestration/orchestrator.ts';
 import { limitsOfRuntime, type RuntimeLimits } from '../../orchestration/runtime-limits.ts';
 import type { KubernetesInstallation, ResourceAmounts } from './installation.ts';
+import { isInDatabase, type JournalStorage } from './journal-storage.ts';
 import type { JsonObject } from './manifest.ts';
 import {
   CONFIGURATION_FILE,
   DATA_FOLDER,
+  DATABASE_AUTHORITIES_FILE,
   DATABASE_URL_FILE,
   IDENTITY_FOLDER,
   SECRETS_FOLDER,
@@ -78,7 +80,7 @@ export function identityVariables(
 export function platformRuntimeEnvironment(
   desired: DesiredService,
   installation: KubernetesInstallation,
-  { isInDatabase, limits }: { readonly isInDatabase: boolean; readonly limits: RuntimeLimits },
+  { storage, limits }: { readonly storage: JournalStorage; readonly limits: RuntimeLimits },
 ): readonly JsonObject[] {
   const { descriptor } = desired;
   const takesTokens = 'auth' in descriptor && descriptor.auth !== undefined;
@@ -91,9 +93,9 @@ export function platformRuntimeEnvironment(
     ...(takesTokens ? installation.tokens : {}),
     SVC_CONFIGURATION_SECRETS: SECRETS_FOLDER,
     ...(hasConfiguration(desired) ? { SVC_CONFIGURATION_VARIABLES: CONFIGURATION_FILE } : {}),
-    ...(isInDatabase ? databaseVariables() : {}),
+    ...(isInDatabase(storage) ? databaseVariables(storage, installation) : {}),
   });
-  return isInDatabase ? [...variables, ADVERTISED_HOST] : variables;
+  return isInDatabase(storage) ? [...variables, ADVERTISED_HOST] : variables;
 }
 
 /** Whether variables of the descriptor are values of a configuration that the platform's runtime reads. */
@@ -107,9 +109,15 @@ const ADVERTISED_HOST: JsonObject = {
   valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } },
 };
 
-function databaseVariables(): Readonly<Record<string, string>> {
+/** URLs of a cluster's own databases name no authority; that of a database of the operator does, if it needs one. */
+function databaseVariables(
+  storage: JournalStorage,
+  { databases }: KubernetesInstallation,
+): Readonly<Record<string, string>> {
+  const hasAuthority = storage === 'provisioned' && databases?.authority !== undefined;
   return {
     SVC_DATABASE_URL_FILE: DATABASE_URL_FILE,
+    ...(hasAuthority ? { SVC_DATABASE_AUTHORITIES_FILE: DATABASE_AUTHORITIES_FILE } : {}),
     SVC_REMOTING_HOST: EVERYWHERE,
     SVC_REMOTING_PORT: String(REMOTING_PORT),
   };

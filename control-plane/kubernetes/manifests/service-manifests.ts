@@ -7,6 +7,7 @@ import { disruptionBudget } from './disruption-budget.ts';
 import { envSecrets } from './env-secret.ts';
 import { ingressManifest } from './ingress.ts';
 import type { KubernetesInstallation } from './installation.ts';
+import { journalNote } from './journal-note.ts';
 import type { Manifest } from './manifest.ts';
 import { networkPolicy } from './network-policy.ts';
 import { projectLabels } from './object-names.ts';
@@ -21,6 +22,7 @@ export function manifestsOf(
   const all = [
     namespaceManifest(desired.key.project),
     databaseManifest(desired, installation),
+    journalNote(desired, installation),
     ...envSecrets(desired),
     networkPolicy(desired, installation),
     serviceManifest(desired),

@@ -2,6 +2,7 @@
 // otherwise. What an observation has to know of a reconcile is in annotations.
 import type { DesiredService } from '../../orchestration/orchestrator.ts';
 import type { JournalVolumes, KubernetesInstallation } from './installation.ts';
+import { journalAnnotations } from './journal-note.ts';
 import { journalStorage } from './journal-storage.ts';
 import type { JsonObject, Manifest } from './manifest.ts';
 import {
@@ -29,7 +30,10 @@ export function workloadManifest(
   return {
     apiVersion: 'apps/v1',
     kind: isOnVolume ? 'StatefulSet' : 'Deployment',
-    metadata: { ...serviceMetadata(key), annotations: annotationsOf(desired) },
+    metadata: {
+      ...serviceMetadata(key),
+      annotations: { ...annotationsOf(desired), ...journalAnnotations(desired, installation) },
+    },
     spec: {
       // A journal on a volume has one writer, whatever a descriptor says.
       replicas: isOnVolume ? Math.min(1, instances) : instances,

@@ -1,4 +1,4 @@
-// DatabaseSource says where the URL of a database is, and which of its schemas has the tables. Each thread that connects reads the URL
+// DatabaseSource says where the URL of a database is, who has signed its server's certificate, and which of its schemas has the tables. Each thread that connects reads the URL
 // itself, so that no message between threads, no argument of a process and no location holds a password, and a password that was changed
 // is used by the next connection.
 import { constants } from 'node:fs';
@@ -9,6 +9,8 @@ import { invalidUrl, parseDatabaseUrl, type DatabaseUrl } from './database-url.t
 export type DatabaseSource = UrlSource & {
   /** The PostgreSQL schema with the tables; absent: `svc`. */
   readonly schema?: string | undefined;
+  /** Absolute path of a file with the authorities of the server's certificate, as PEM. It counts where the URL names none. */
+  readonly authoritiesFile?: string | undefined;
 };
 
 type UrlSource =
@@ -26,7 +28,15 @@ export async function readDatabaseUrl(source: DatabaseSource): Promise<DatabaseU
   const line = text.trim();
   if (line === '') throw invalidUrl(where, 'it is empty');
   if (/[\r\n]/.test(line)) throw invalidUrl(where, 'there is more than one line');
-  return parseDatabaseUrl(line, where);
+  return withAuthorities(parseDatabaseUrl(line, where), source.authoritiesFile);
+}
+
+/** A server that is reached without TLS has no certificate. */
+function withAuthorities(url: DatabaseUrl, authoritiesFile: string | undefined): DatabaseUrl {
+  const { tls } = url;
+  if (tls === undefined || tls.rootCertificate !== undefined || authoritiesFile === undefined)
+    return url;
+  return { ...url, tls: { ...tls, authoritiesFile } };
 }
 
 /** Returns the words for where the URL is, in messages. */

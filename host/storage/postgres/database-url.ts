@@ -12,9 +12,12 @@ export interface DatabaseHost {
   readonly port: number;
 }
 
-/** Files for TLS. Without `rootCertificate`, the authorities that Node trusts are trusted. */
+/** Files for TLS. Without authorities, those that Node trusts are trusted. */
 export interface DatabaseTls {
+  /** Authorities that the URL names. */
   readonly rootCertificate?: string;
+  /** Authorities that a setting names, where the URL names none. */
+  readonly authoritiesFile?: string;
   readonly client?: { readonly certificate: string; readonly key: string };
 }
 

@@ -1,4 +1,4 @@
-// TlsFiles are the certificates and the key that a URL names, read for each connection, so that renewed ones are used.
+// TlsFiles are the certificates and the key that a URL or a setting names, read for each connection, so that renewed ones are used.
 import { readFile, stat } from 'node:fs/promises';
 import assert from 'node:assert';
 import { X509Certificate } from 'node:crypto';
@@ -14,21 +14,23 @@ export interface TlsOptions {
 }
 
 const BYTES_MAX = 1_048_576;
+const AUTHORITIES = 'the setting svc.database.authorities-file';
+const inUrl = (parameter: string) => `${parameter} in the URL of the database`;
 
 /** Rejects with SVC_DATABASE_URL_INVALID. Returns undefined without TLS. */
 export async function readTlsFiles(tls: DatabaseTls | undefined): Promise<TlsOptions | undefined> {
   if (tls === undefined) return undefined;
-  const { rootCertificate, client } = tls;
+  const { rootCertificate, authoritiesFile, client } = tls;
+  const authorities = rootCertificate ?? authoritiesFile;
+  const namedBy = rootCertificate === undefined ? AUTHORITIES : inUrl('sslrootcert');
   const options: TlsOptions = {
     minVersion: 'TLSv1.2',
-    ...(rootCertificate === undefined
-      ? {}
-      : { ca: await fileText('sslrootcert', rootCertificate) }),
+    ...(authorities === undefined ? {} : { ca: await fileText(namedBy, authorities) }),
     ...(client === undefined
       ? {}
       : {
-          cert: await fileText('sslcert', client.certificate),
-          key: await fileText('sslkey', client.key),
+          cert: await fileText(inUrl('sslcert'), client.certificate),
+          key: await fileText(inUrl('sslkey'), client.key),
         }),
   };
   check(options);
@@ -44,13 +46,13 @@ function check(options: TlsOptions): void {
   } catch (error) {
     throw new SvcError(
       'SVC_DATABASE_URL_INVALID',
-      'The files that sslrootcert, sslcert and sslkey in the URL of the database name are not certificates and the key of sslcert, ' +
-        `as PEM (${(error as NodeJS.ErrnoException).code}). Correct these parameters.`,
+      `The files that sslrootcert, sslcert and sslkey in the URL of the database, or ${AUTHORITIES}, name are not certificates and the key of ` +
+        `sslcert, as PEM (${(error as NodeJS.ErrnoException).code}). Correct these names, or the files.`,
     );
   }
 }
 
-async function fileText(parameter: string, path: string): Promise<string> {
+async function fileText(namedBy: string, path: string): Promise<string> {
   try {
     const { size } = await stat(path);
     if (size > BYTES_MAX) throw new Error(`it has more than ${BYTES_MAX} bytes`);
@@ -58,8 +60,8 @@ async function fileText(parameter: string, path: string): Promise<string> {
   } catch (error) {
     throw new SvcError(
       'SVC_DATABASE_URL_INVALID',
-      `The file ${path}, which ${parameter} in the URL of the database names, cannot be read: ` +
-        `${(error as NodeJS.ErrnoException).code ?? (error as Error).message}. Correct ${parameter}, or make the file readable.`,
+      `The file ${path}, which ${namedBy} names, cannot be read: ` +
+        `${(error as NodeJS.ErrnoException).code ?? (error as Error).message}. Correct the name, or make the file readable.`,
     );
   }
 }

@@ -9,13 +9,14 @@ import type { KubeClient } from '../../../control-plane/kubernetes/api/kube-clie
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-transport.ts';
 import { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
+import type { KubernetesInstallation } from '../../../control-plane/kubernetes/manifests/installation.ts';
 import { lifecycleOf } from '../../../control-plane/orchestration/lifecycle.ts';
 import type {
   DesiredService,
   Observation,
   Workload,
 } from '../../../control-plane/orchestration/orchestrator.ts';
-import type { KubernetesInstallation } from '../../../control-plane/kubernetes/manifests/installation.ts';
+import type { Log } from '../../../kit/log.ts';
 import {
   DRIVER_ACCOUNT,
   DRIVER_USER,
@@ -64,11 +65,15 @@ export class ClusterUnderTest {
     }
   }
 
-  newOrchestrator(of: KubernetesInstallation = INSTALLATION): KubernetesOrchestrator {
+  /** `more`: what is different from the other installations of the cluster. */
+  newOrchestrator(
+    more: Partial<KubernetesInstallation> = {},
+    log: Log = () => undefined,
+  ): KubernetesOrchestrator {
     return new KubernetesOrchestrator({
       client: this.driver,
-      installation: of,
-      log: () => undefined,
+      installation: { ...INSTALLATION, ...more },
+      log,
     });
   }
 

@@ -145,11 +145,11 @@ describe('the secret of a service', () => {
     const client = cluster.api.client();
     const paths = new ResourcePaths(client);
     const parts = { client, paths, installation: installation(), clock };
-    const first = await applyService({ ...parts, identities }, SITE, never);
+    const first = await applyService({ ...parts, identities }, SITE, true, never);
     expect(first).toEqual({ renewAtMs: folder.nowMs + DAY_MS / 2 });
     folder.nowMs += 1000;
-    expect(await applyService({ ...parts, identities }, SITE, never)).toEqual(first);
-    expect(await applyService({ ...parts, identities: undefined }, SITE, never)).toEqual({
+    expect(await applyService({ ...parts, identities }, SITE, true, never)).toEqual(first);
+    expect(await applyService({ ...parts, identities: undefined }, SITE, true, never)).toEqual({
       renewAtMs: undefined,
     });
   });

@@ -352,7 +352,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
         key: { ...desired.key, service },
         descriptor: { ...desired.descriptor, name: service },
       };
-      expect(await cluster.orchestrator.problems(named)).toMatchObject([{ path: '/name' }]);
+      expect(await cluster.orchestrator.problems(named, never)).toMatchObject([{ path: '/name' }]);
       await expect(cluster.reconcile(named)).rejects.toBeInstanceOf(WorkloadRefused);
       const path = namespacePath(desired.key);
       expect(await cluster.client.get(path)).toBeUndefined();

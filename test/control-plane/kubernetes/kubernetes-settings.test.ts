@@ -91,7 +91,7 @@ test('the least that is needed makes an installation', () => {
 test('every part of an installation can be set', () => {
   const annotations = fileWith('nginx.ingress.kubernetes.io/backend-protocol: HTTPS\n');
   const databases = fileWith(
-    'apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nspec: { instances: 2 }\nnameLengthMax: 50\nsecretSuffix: -app\nurlKey: uri\n',
+    'apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nspec: { instances: 2 }\nnameLengthMax: 50\nsecretSuffix: -app\nurlKey: uri\nauthority: { secretSuffix: -ca, key: ca.crt }\n',
   );
   expect(
     installation({
@@ -126,7 +126,12 @@ test('every part of an installation can be set', () => {
       certificates: 'service',
     },
     journals: { storageClass: 'fast', size: '50Gi' },
-    databases: { kind: 'Cluster', nameLengthMax: 50, urlKey: 'uri' },
+    databases: {
+      kind: 'Cluster',
+      nameLengthMax: 50,
+      urlKey: 'uri',
+      authority: { secretSuffix: '-ca', key: 'ca.crt' },
+    },
     remotingFrom: 'service',
     tokens: { SVC_AUTH_AUDIENCE: 'https://services.example.org' },
     drainMs: 5000,

@@ -11,7 +11,10 @@ import {
 } from '../../../client/index.ts';
 import type { KubernetesInstallation } from '../../../control-plane/kubernetes/manifests/installation.ts';
 import { type Manifest, pathOf } from '../../../control-plane/kubernetes/manifests/manifest.ts';
-import { removableObjects } from '../../../control-plane/kubernetes/manifests/object-names.ts';
+import {
+  journalNoteName,
+  removableObjects,
+} from '../../../control-plane/kubernetes/manifests/object-names.ts';
 import { manifestsOf } from '../../../control-plane/kubernetes/manifests/service-manifests.ts';
 import type { DesiredService } from '../../../control-plane/orchestration/orchestrator.ts';
 import { descriptors } from '../../support/generated-descriptors.ts';
@@ -90,13 +93,15 @@ describe('of every descriptor without problems', () => {
     expect(kinds).toEqual(EVERY_KIND);
   });
 
-  test('every object but namespace and database is among those that are removed with the service', async () => {
+  test('every object but namespace, database and the note of it is among those that are removed with the service', async () => {
     const kinds = await kindsChecked((desired, where) => {
       const known = removableObjects(desired.key, where.cluster.disruptionBudgets).map((object) =>
         pathOf(object),
       );
       const kept = new Set(['Namespace', CLOUD_NATIVE_PG.kind]);
-      const others = manifestsOf(desired, where).filter(({ kind }) => !kept.has(kind));
+      const others = manifestsOf(desired, where).filter(
+        ({ kind, metadata }) => !kept.has(kind) && metadata.name !== journalNoteName(desired.key),
+      );
       for (const manifest of others) expect(known).toContain(pathOf(manifest));
     });
     expect(kinds).toEqual(EVERY_KIND);

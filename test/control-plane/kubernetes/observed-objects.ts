@@ -130,6 +130,7 @@ export function pod(name: string, fields: PodFields = {}): FoundPod {
     metadata: {
       name,
       namespace: 'svc-web',
+      uid: `uid-of-${name}`,
       creationTimestamp: APPLIED,
       labels: serviceLabels(CART),
       annotations: annotationsOf(fields),

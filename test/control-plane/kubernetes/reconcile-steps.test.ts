@@ -108,7 +108,7 @@ describe('a reconcile', () => {
     ]);
   });
 
-  test('replaces a Deployment by a StatefulSet when the journal moves to a volume', async () => {
+  test('replaces a Deployment by a StatefulSet when a database that never was there is declared no more', async () => {
     orchestrator = orchestratorOf({ databases: undefined });
     const supplied = desiredService({ ...PROCESS, database: { urlFrom: 'cart-url' } });
     await reconcile(supplied);
@@ -118,7 +118,7 @@ describe('a reconcile', () => {
     expect(cluster.objects.has(`${APPS}/statefulsets/cart`)).toBe(true);
   });
 
-  test('removes everything but the namespace and the database, and again without a complaint', async () => {
+  test('removes everything but the namespace, the database and the note of it, and again without a complaint', async () => {
     cluster.objects.set('/apis/postgresql.cnpg.io/v1', {
       metadata: { name: 'discovery' },
       resources: [
@@ -134,7 +134,8 @@ describe('a reconcile', () => {
     cluster.takeWrites();
     const removed = { kind: 'removed', key: desired.key } as const;
     await orchestrator.reconcile(removed, never);
-    expect([...cluster.objects.keys()]).toEqual(['/apis/postgresql.cnpg.io/v1', SHOP, database]);
+    const kept = ['/apis/postgresql.cnpg.io/v1', SHOP, database, `${SHOP}/secrets/cart-journal`];
+    expect([...cluster.objects.keys()]).toEqual(kept);
     cluster.takeWrites();
     await orchestrator.reconcile(removed, never);
     expect(cluster.takeWrites()).toEqual([]);

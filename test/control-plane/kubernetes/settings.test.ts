@@ -44,9 +44,18 @@ test.each(Object.keys(GOLDEN_SERVICES).filter((name) => !name.startsWith('web'))
 
 test('a node is reached at the address of its pod, and reads the URL of its database from a file', () => {
   expect(runtimeSettings('wasm-with-a-database').settings).toMatchObject({
-    database: { kind: 'file', path: '/etc/svc/database/url' },
+    database: {
+      kind: 'file',
+      path: '/etc/svc/database/url',
+      authoritiesFile: '/etc/svc/database/ca.crt',
+    },
     remoting: { advertisedHost: '10.0.0.7', listened: { host: '0.0.0.0', port: 17_355 } },
   });
+});
+
+test('a node of a declared database trusts what its URL says', () => {
+  const { database } = runtimeSettings('process-with-a-database').settings;
+  expect(database).toEqual({ kind: 'file', path: '/etc/svc/database/url', schema: undefined });
 });
 
 test.each(['web-exposed', 'web-on-kubernetes-1.20'])(

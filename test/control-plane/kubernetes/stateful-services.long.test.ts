@@ -8,6 +8,7 @@ import {
   desiredService,
   EMBEDDED,
   PROCESS,
+  WEB,
 } from '../../support/kubernetes/installation-under-test.ts';
 import { printedMissingKubernetes } from '../../support/kubernetes/kubernetes-programs.ts';
 import { namespacePath, newKey, newService, withImage } from './cluster-services.ts';
@@ -102,10 +103,11 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     expect((await cluster.client.list(claims)).items).toHaveLength(1);
   });
 
-  test('a service whose journal moves between a database and a volume gets another workload, and the former one goes', async () => {
+  test('a service that gets a journal gets another workload, and the former one goes', async () => {
     const key = newKey();
-    const onVolume = withImage(desiredService(PROCESS, { key, generation: 1 }), IMAGES.good);
-    const descriptor = { ...onVolume.descriptor, database: { urlFrom: 'cart-url' }, instances: 2 };
+    const onVolume = withImage(desiredService(PROCESS, { key, generation: 2 }), IMAGES.good);
+    const web = { ...WEB, name: 'cart', image: IMAGES.good, instances: 2 };
+    const withoutJournal = desiredService(web, { key, instances: 2 });
     const workloads = async () => {
       const apps = namespacePath(key).replace('/api/v1', '/apis/apps/v1');
       const lists = await Promise.all(
@@ -113,11 +115,13 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       );
       return lists.map(({ items }) => items.length);
     };
+    await running({ ...withoutJournal, generation: 1 });
+    expect(await workloads()).toEqual([1, 0]);
     await running(onVolume);
     expect(await workloads()).toEqual([0, 1]);
-    await running({ ...onVolume, descriptor, instances: 2, generation: 2 });
+    await running({ ...withoutJournal, generation: 3 });
     expect(await workloads()).toEqual([1, 0]);
-    await running({ ...onVolume, generation: 3 });
+    await running({ ...onVolume, generation: 4 });
     expect(await workloads()).toEqual([0, 1]);
     expect(await uidsOf(onVolume)).toHaveLength(1);
   });

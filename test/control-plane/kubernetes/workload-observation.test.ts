@@ -1,6 +1,7 @@
 // An observation of a service in a cluster is what its objects say of the generation that was applied last, and never of the one before.
 import { describe, expect, test } from 'vitest';
 import { observationOf } from '../../../control-plane/kubernetes/workload-observation.ts';
+import type { ContainerStatus } from '../../../control-plane/kubernetes/found-objects.ts';
 import type { Workload } from '../../../control-plane/orchestration/orchestrator.ts';
 import {
   APPLIED,
@@ -166,6 +167,22 @@ describe('a Deployment', () => {
   });
 });
 
+const databaseOf = (journal: string | undefined) => {
+  const { metadata, ...rest } = workload('Deployment');
+  const annotations = { ...metadata.annotations, ...(journal && { 'svc.dev/journal': journal }) };
+  return observed({ workloads: [{ ...rest, metadata: { ...metadata, annotations } }] }).database;
+};
+
+test('a workload has the database that the service has; a journal on a volume is one that the platform has made', () => {
+  expect(['supplied', 'provisioned', 'volume', undefined, 'toString'].map(databaseOf)).toEqual([
+    'supplied',
+    'provisioned',
+    'provisioned',
+    undefined,
+    undefined,
+  ]);
+});
+
 describe('a StatefulSet', () => {
   test('is complete once its updated revision is the current one, and stays so', () => {
     const revisions = { currentRevision: 'cart-r2', updateRevision: 'cart-r2' };
@@ -198,6 +215,8 @@ describe('a StatefulSet', () => {
   });
 });
 
+const failed = (message: string) => ({ terminated: { reason: 'Error', exitCode: 1, message } });
+
 describe('the detail of a workload', () => {
   test('is nothing while its pods start', () => {
     const containers = [waiting('ContainerCreating')];
@@ -216,7 +235,11 @@ describe('the detail of a workload', () => {
       lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } },
     };
     expect(detailOf(pod('a', { isReady: false, containers: [crashing] }))).toBe(
-      'CrashLoopBackOff: back-off 10s restarting failed container (OOMKilled, exit code 137)',
+      'CrashLoopBackOff: the container service ends again and again: OOMKilled, exit code 137',
+    );
+    const unknown = waiting('CrashLoopBackOff', 'back-off 10s restarting failed container');
+    expect(detailOf(pod('a', { isReady: false, containers: [unknown] }))).toBe(
+      'CrashLoopBackOff: back-off 10s restarting failed container',
     );
     const ended = {
       name: 'service',
@@ -225,6 +248,47 @@ describe('the detail of a workload', () => {
     };
     expect(detailOf(pod('a', { isReady: false, containers: [ended] }))).toBe(
       'the container service has ended: Error, exit code 2',
+    );
+  });
+
+  test('has the last line of a container that has failed, that of a log its code and message', () => {
+    const refusal = {
+      time: '2026-11-30T10:00:30Z',
+      level: 'error',
+      message: 'Events of the nodes that run are unknown to this module.',
+      code: 'SVC_UPGRADE_UNSAFE',
+    };
+    const log = `${JSON.stringify({ level: 'info', message: 'starts' })}\n${JSON.stringify(refusal)}\n`;
+    const words = `Error, exit code 1; its last line: SVC_UPGRADE_UNSAFE: ${refusal.message}`;
+    const backOff = { ...waiting('CrashLoopBackOff'), lastState: failed(log) };
+    const again = { name: 'service', state: { running: {} }, lastState: failed(log) };
+    const detailsOf = (container: ContainerStatus) =>
+      detailOf(pod('a', { isReady: false, containers: [container] }));
+    expect(detailsOf(backOff)).toBe(
+      `CrashLoopBackOff: the container service ends again and again: ${words}`,
+    );
+    expect(detailsOf({ name: 'service', state: failed(log), lastState: {} })).toBe(
+      `the container service has ended: ${words}`,
+    );
+    expect(detailsOf(again)).toBe(`the container service was started again: ${words}`);
+    // A pod that serves again is not in trouble.
+    expect(detailOf(pod('a', { containers: [again] }))).toBeUndefined();
+
+    const raw = detailsOf({ name: 'service', state: failed(`\u001b[2J${'x'.repeat(5000)}`) })!;
+    expect(raw.length).toBeLessThan(1200);
+    expect(raw).not.toContain('\u001b');
+    // The rollout has the same words when it fails.
+    const pods = [pod('cart-1-a', { isReady: false, containers: [backOff] })];
+    const late = ofDeployment({ conditions: [timedOut('cart-1')] }, { pods });
+    expect(late.rollout).toMatchObject({ kind: 'failed', reason: expect.stringContaining(words) });
+  });
+
+  test('has what a pod waits for', () => {
+    const fields = { conditions: [progressing('cart-1')] };
+    const containers = [waiting('ContainerCreating')];
+    const pods = [pod('a', { isReady: false, containers })];
+    expect(ofDeployment(fields, { pods, waiting: 'it waits for the secret db' }).detail).toBe(
+      'it waits for the secret db',
     );
   });
 

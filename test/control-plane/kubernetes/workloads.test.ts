@@ -1,5 +1,6 @@
 // What runs the pods of services, and what is beside them: replicas, updates, volumes, budgets, names and hostnames.
 import { describe, expect, test } from 'vitest';
+import type { ServiceDescriptor } from '../../../client/index.ts';
 import { manifestsOf } from '../../../control-plane/kubernetes/manifests/service-manifests.ts';
 import {
   CLOUD_NATIVE_PG,
@@ -26,12 +27,22 @@ test('what pods need and what protects them is applied before them, and what lea
     'Cluster',
     'Secret',
     'Secret',
+    'Secret',
     'NetworkPolicy',
     'Service',
     'PodDisruptionBudget',
     'Deployment',
     'Ingress',
   ]);
+});
+
+const filesOf = (...sources: readonly object[]) => ({
+  name: 'database',
+  projected: { sources, defaultMode: 0o440 },
+});
+
+const keyOf = (name: string, key: string, path: string) => ({
+  secret: { name, items: [{ key, path }] },
 });
 
 describe('a service with its journal on a volume', () => {
@@ -90,6 +101,7 @@ describe('every other service', () => {
 
   test('has a database that the cluster makes, and its URL as a file, unless it declares one', () => {
     const where = installation({ databases: CLOUD_NATIVE_PG });
+    const trusted = installation({ databases: { ...CLOUD_NATIVE_PG, authority: undefined } });
     const made = manifestsOf(desiredService(WASM), where);
     expect(ofKind(made, 'Cluster')).toMatchObject({
       apiVersion: 'postgresql.cnpg.io/v1',
@@ -97,26 +109,40 @@ describe('every other service', () => {
       spec: CLOUD_NATIVE_PG.spec,
     });
     const volumesOf = (manifests: typeof made) => podOf(manifests).volumes;
+    const url = keyOf('counter-database-app', 'uri', 'url');
     expect(volumesOf(made)).toContainEqual(
-      expect.objectContaining({
-        secret: expect.objectContaining({
-          secretName: 'counter-database-app',
-          items: [{ key: 'uri', path: 'url' }],
-        }) as object,
-      }),
+      filesOf(url, keyOf('counter-database-ca', 'ca.crt', 'ca.crt')),
     );
+    expect(volumesOf(manifestsOf(desiredService(WASM), trusted))).toContainEqual(filesOf(url));
     const declared = manifestsOf(desiredService({ ...WASM, database: { urlFrom: 'db' } }), where);
     expect(declared.map(({ kind }) => kind)).not.toContain('Cluster');
     expect(volumesOf(declared)).toContainEqual(
-      expect.objectContaining({
-        secret: expect.objectContaining({
-          secretName: 'db',
-          items: [{ key: 'url', path: 'url' }],
-        }) as object,
+      filesOf(keyOf('db', 'url', 'url'), {
+        secret: { name: 'db', items: [{ key: 'ca.crt', path: 'ca.crt' }], optional: true },
       }),
     );
     expect(kindsOf(desiredService(EMBEDDED), where)).toContain('StatefulSet');
     expect(kindsOf(desiredService(WEB), where)).not.toContain('Cluster');
+  });
+
+  test('has a note of its database, which holds no value', () => {
+    const where = installation({ databases: CLOUD_NATIVE_PG });
+    const noteOf = (descriptor: ServiceDescriptor) =>
+      manifestsOf(desiredService(descriptor), where).find(
+        ({ metadata }) => metadata.name === `${descriptor.name}-journal`,
+      );
+    expect(noteOf(WASM)).toMatchObject({
+      kind: 'Secret',
+      type: 'svc.dev/journal',
+      metadata: { annotations: { 'svc.dev/journal': 'provisioned' } },
+    });
+    const declared = noteOf({ ...WASM, database: { urlFrom: 'db' } });
+    expect(declared!.metadata.annotations).toEqual({
+      'svc.dev/journal': 'supplied',
+      'svc.dev/journal-secret': 'db',
+    });
+    expect(declared!['data']).toBeUndefined();
+    for (const descriptor of [EMBEDDED, WEB]) expect(noteOf(descriptor)).toBeUndefined();
   });
 });
 

@@ -201,6 +201,9 @@ describe('the option database', () => {
     ['a schema of the server', { urlFile: 'f', schema: 'pg_one' }],
     ['a schema with capitals', { urlFile: 'f', schema: 'One' }],
     ['an empty schema', { urlFile: 'f', schema: '' }],
+    ['no path of authorities', { urlFile: 'f', authoritiesFile: '' }],
+    ['authorities as an object', { urlFile: 'f', authoritiesFile: { url: SECRET } }],
+    ['authorities alone', { authoritiesFile: 'f' }],
   ])('is refused with %s', async (_what, database) => {
     const failure = await failureOf({ database });
     expect(failure).toMatchObject({ code: 'SVC_SETTING_INVALID' });

@@ -20,6 +20,7 @@ export const CLOUD_NATIVE_PG: ProvisionedDatabases = {
   nameLengthMax: 50,
   secretSuffix: '-app',
   urlKey: 'uri',
+  authority: { secretSuffix: '-ca', key: 'ca.crt' },
 };
 
 const INSTALLATION: KubernetesInstallation = {

@@ -72,6 +72,28 @@ test('a server whose certificate is verified is connected to with TLS', async ()
   await session.close();
 });
 
+test('a setting names the authorities for a URL that names none', async () => {
+  const url = `${server.url('postgres').replace('127.0.0.1', 'localhost')}?sslmode=verify-full`;
+  const connected = (parameters: string, authoritiesFile: string) =>
+    connectDatabase({ ...urlFile(folder, 'authorities', `${url}${parameters}`), authoritiesFile });
+  await (await connected('', root)).close();
+  await (await connected(`&sslrootcert=${root}`, otherRoot)).close();
+  await expect(connected('', otherRoot)).rejects.toMatchObject({
+    code: 'SVC_DATABASE_UNUSABLE',
+    message: expect.stringContaining('is not trusted'),
+  });
+  const missing = join(folder, 'no-authorities.pem');
+  await expect(connected('', missing)).rejects.toMatchObject({
+    code: 'SVC_DATABASE_URL_INVALID',
+    message: expect.stringContaining(
+      `The file ${missing}, which the setting svc.database.authorities-file names`,
+    ),
+  });
+  // A connection without TLS needs none.
+  const plain = urlFile(folder, 'plain', (await PostgresServer.shared('18')).url('postgres'));
+  await (await connectDatabase({ ...plain, authoritiesFile: missing })).close();
+});
+
 test.each([
   ['another authority', 'localhost', () => `sslrootcert=${otherRoot}`, 'is not trusted'],
   ['no authority', 'localhost', () => '', 'is not trusted'],

@@ -68,6 +68,18 @@ describe('a URL that is accepted', () => {
       expect(tlsOf(host)).toBeUndefined();
   });
 
+  test('that CloudNativePG writes names a server that is verified', () => {
+    const text = 'postgresql://app:aB3xY9@cart-database-rw.svc-shop:5432/app';
+    const url = parseDatabaseUrl(text, WHERE);
+    expect(url).toMatchObject({
+      hosts: [{ host: 'cart-database-rw.svc-shop', port: 5432 }],
+      user: 'app',
+      database: 'app',
+      tls: {},
+    });
+    expect(url.password()).toBe('aB3xY9');
+  });
+
   test('its parameters are used', () => {
     const url = parseDatabaseUrl(
       'postgresql://u@h/x?sslmode=verify-full&sslrootcert=/a%20b/ca.pem&sslcert=/c.pem&sslkey=/k.pem' +
