@@ -56,32 +56,29 @@ securityContext:
 {{- end }}
 
 {{/*
-Where a program finds the URL of its database: in the file of a Secret, or, with CloudNativePG, in a variable, to which the authority of the
-server is added. `cluster`: the database of CloudNativePG.
+Where a program finds the URL of its database: in the file of a Secret. With CloudNativePG it names no authority of the server, which is in a
+second Secret. Both are read for each connection. `cluster`: the database of CloudNativePG.
 */}}
 {{- define "svc.databaseVariables" -}}
-{{- if .root.Values.cloudNativePg.enabled }}
-- name: DATABASE_URI
-  valueFrom:
-    secretKeyRef: { name: {{ .cluster }}-app, key: uri }
-- name: DATABASE_URL
-  value: $(DATABASE_URI)?sslrootcert=/etc/svc/database/ca.crt
-- name: SVC_DATABASE_URL_VARIABLE
-  value: DATABASE_URL
-{{- else }}
 - name: SVC_DATABASE_URL_FILE
   value: /etc/svc/database/url
+{{- if .root.Values.cloudNativePg.enabled }}
+- name: SVC_DATABASE_AUTHORITIES_FILE
+  value: /etc/svc/database/ca.crt
 {{- end }}
 {{- end }}
 
 {{- define "svc.databaseVolume" -}}
 - name: {{ .name }}
-  secret:
-    {{- if .root.Values.cloudNativePg.enabled }}
-    secretName: {{ .cluster }}-ca
-    items: [{ key: ca.crt, path: ca.crt }]
-    {{- else }}
-    secretName: {{ .secret }}
-    {{- end }}
+  {{- if .root.Values.cloudNativePg.enabled }}
+  projected:
+    sources:
+      - secret: { name: {{ .cluster }}-app, items: [{ key: uri, path: url }] }
+      - secret: { name: {{ .cluster }}-ca, items: [{ key: ca.crt, path: ca.crt }] }
     defaultMode: 0440
+  {{- else }}
+  secret:
+    secretName: {{ .secret }}
+    defaultMode: 0440
+  {{- end }}
 {{- end }}
