@@ -1,4 +1,4 @@
-// ClusterIdentity: which cluster an API server is of, and what its version can do. A cluster is identified by the uid of its namespace
+// ClusterIdentity: which cluster an API server is of, and what it can do. A cluster is identified by the uid of its namespace
 // kube-system, which every cluster has for as long as it exists.
 import { SvcError } from '@svc/kit/svc-error';
 import type { KubeClient } from './api/kube-client.ts';
@@ -8,8 +8,8 @@ import type { ClusterFeatures } from './manifests/installation.ts';
 
 export interface ClusterIdentity {
   readonly uid: string;
-  /** `1.30`. */
-  readonly version: string;
+  /** `1.30`; undefined: the server does not say. */
+  readonly version: string | undefined;
   readonly features: ClusterFeatures;
 }
 
@@ -21,8 +21,9 @@ export interface ClusterMemory {
 
 const SYSTEM_NAMESPACE = '/api/v1/namespaces/kube-system';
 const UID = /^[A-Za-z0-9-]{1,100}$/;
-/** From these minor versions of Kubernetes 1 on. */
-const DISRUPTION_BUDGETS_V1 = 21;
+const POLICY = '/apis/policy';
+const DISRUPTION_BUDGETS = 'policy/v1';
+/** Minor version of Kubernetes 1 from which on pods wait by themselves. */
 const SLEEP_ACTION = 30;
 
 /** Rejects with KubeError. */
@@ -30,23 +31,32 @@ export async function identifyCluster(
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<ClusterIdentity> {
-  const [{ major, minor }, namespace] = await Promise.all([
-    client.transport.send({ method: 'GET', path: '/version', signal }),
+  const [namespace, { major, minor }, policy] = await Promise.all([
     client.get(SYSTEM_NAMESPACE, signal),
+    client.transport.send({ method: 'GET', path: '/version', signal }),
+    client.transport.send({ method: 'GET', path: POLICY, signal }),
   ]);
-  // Some clusters have a version such as `30+`.
-  const number = /^\d{1,4}/.exec(String(minor))?.[0];
-  if (major !== '1' || number === undefined)
-    throw new KubeError('invalid', 'the version of the API server is none of Kubernetes 1');
   const uid = namespace?.metadata.uid;
   if (uid === undefined || !UID.test(uid))
     throw new KubeError('invalid', 'the API server has no namespace kube-system with a uid');
-  return { uid, version: `1.${number}`, features: featuresOf(Number(number)) };
+  // Some clusters have a version such as `30+`, and some that were built by their operator have none.
+  const number = major === '1' ? /^\d{1,4}/.exec(String(minor))?.[0] : undefined;
+  return {
+    uid,
+    version: number === undefined ? undefined : `1.${number}`,
+    features: featuresOf(number === undefined ? 0 : Number(number), policy['versions']),
+  };
 }
 
-export function featuresOf(minor: number): ClusterFeatures {
+/** `minor`: 0 if it is not known. `policyVersions`: those of the group `policy`, as the server lists them. */
+export function featuresOf(minor: number, policyVersions: unknown): ClusterFeatures {
+  const versions = Array.isArray(policyVersions) ? (policyVersions as readonly unknown[]) : [];
+  const hasBudgets = versions.some(
+    (one) =>
+      (one as { readonly groupVersion?: unknown } | null)?.groupVersion === DISRUPTION_BUDGETS,
+  );
   return {
-    disruptionBudgets: minor >= DISRUPTION_BUDGETS_V1 ? 'policy/v1' : 'policy/v1beta1',
+    disruptionBudgets: hasBudgets ? DISRUPTION_BUDGETS : 'policy/v1beta1',
     hasSleepAction: minor >= SLEEP_ACTION,
   };
 }

@@ -179,7 +179,7 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
       watch.inner?.[Symbol.dispose]();
       watch.inner = inner.watch(watch.changed);
     }
-    const { version, uid } = identity;
+    const { version = 'unknown', uid } = identity;
     log({ level: 'info', message: 'cluster found', fields: { server, version, uid } });
     await former?.inner[Symbol.asyncDispose]();
   }

@@ -26,6 +26,13 @@ interface ScriptedCluster {
   status: number;
 }
 
+/** The versions of the group `policy`, as a cluster lists them. */
+function versions(minor: string): readonly object[] {
+  const names =
+    Number.parseInt(minor, 10) >= 21 ? ['policy/v1', 'policy/v1beta1'] : ['policy/v1beta1'];
+  return names.map((groupVersion) => ({ groupVersion }));
+}
+
 async function scriptedCluster(more: Partial<ScriptedCluster> = {}) {
   const cluster: ScriptedCluster = {
     uid: 'east',
@@ -39,6 +46,7 @@ async function scriptedCluster(more: Partial<ScriptedCluster> = {}) {
     if (isAway) return void response.destroy();
     if (status !== 200) return answerJson(response, status, statusObject(status, 'No', 'no'));
     if (path === '/version') return answerJson(response, 200, { major: '1', minor });
+    if (path === '/apis/policy') return answerJson(response, 200, { versions: versions(minor) });
     answerJson(response, 200, { metadata: { name: 'kube-system', uid } });
   });
   onTestFinished(() => api[Symbol.asyncDispose]());
@@ -109,7 +117,10 @@ test.each([
 ])(
   'Kubernetes 1.%d has %s, and waits by itself: %s',
   (minor, disruptionBudgets, hasSleepAction) => {
-    expect(featuresOf(minor)).toEqual({ disruptionBudgets, hasSleepAction });
+    expect(featuresOf(minor, versions(String(minor)))).toEqual({
+      disruptionBudgets,
+      hasSleepAction,
+    });
   },
 );
 
@@ -119,7 +130,7 @@ test('nothing is asked of the cluster before the journal is open', async () => {
   const { orchestrator, features } = opened(api, { memory: promise });
   const waiting = new AbortController();
   const asked = orchestrator.observe(KEY, waiting.signal);
-  await expect.poll(() => api.requests.length).toBe(2);
+  await expect.poll(() => api.requests.length).toBe(3);
   const reason = new Error('nobody waits');
   waiting.abort(reason);
   await expect(asked).rejects.toBe(reason);
@@ -187,7 +198,7 @@ test('a cluster that is updated gets the objects of its new version, and is watc
   expect(watching.size).toBe(1);
   expect(features.length).toBe(2);
   cluster.isAway = true;
-  await expect.poll(() => api.requests.length).toBeGreaterThan(6);
+  await expect.poll(() => api.requests.length).toBeGreaterThan(9);
   expect(await orchestrator.observe(KEY, never)).toMatchObject({ detail: 'cluster 2' });
 });
 
@@ -204,12 +215,14 @@ test.each([
   expect(log[0]?.message).toContain(`[${code}]`);
 });
 
-test('an API server without a version, or without a uid, is not used', async () => {
-  for (const more of [{ minor: 'x' }, { uid: '' }]) {
-    const { api } = await scriptedCluster(more);
-    const { orchestrator } = opened(api);
-    await expect(orchestrator.observe(KEY, never)).rejects.toThrow(/version|uid/);
-  }
+test('an API server without a uid is not used, and one without a version has what its groups say', async () => {
+  const nameless = await scriptedCluster({ uid: '' });
+  const { orchestrator } = opened(nameless.api);
+  await expect(orchestrator.observe(KEY, never)).rejects.toThrow(/uid/);
+  const unversioned = await scriptedCluster({ minor: '' });
+  const other = opened(unversioned.api);
+  await other.orchestrator.observe(KEY, never);
+  expect(other.features).toEqual([{ disruptionBudgets: 'policy/v1beta1', hasSleepAction: false }]);
 });
 
 test('a certificate that cannot be verified, and missing credentials, have codes of their own', () => {
