@@ -1,8 +1,17 @@
 // The certificates of services in a real API server: who judges them is Node, OpenSSL, and a runtime that is started with the files of a secret.
 import { X509Certificate } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+} from 'vitest';
 import { projectNamespace, type ServiceKey } from '../../../client/index.ts';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
@@ -23,7 +32,9 @@ import {
   SETTLE_MS,
 } from '../../support/certificates/given-folder.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
+import { ControlPlaneProcess } from '../../support/control-plane-process.ts';
 import { startDeployed } from '../../support/deployed-service.ts';
+import { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
 import { desiredService, EVERY_HOSTING } from '../../support/kubernetes/installation-under-test.ts';
 import { printedMissingKubernetes } from '../../support/kubernetes/kubernetes-programs.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../../support/temporary-folder.ts';
@@ -245,5 +256,39 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       ask(url, { ...(await gatewayTexts(first.authorities)), ...(await madeAuthority()) }),
     ).rejects.toBeInstanceOf(Error);
     expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
+  }, 120_000);
+
+  test('a control plane that is given an authority makes the certificates of its services and of the gateway', async () => {
+    const provider = await IdentityProvider.start();
+    onTestFinished(() => provider.stop());
+    await orchestrator[Symbol.asyncDispose]();
+    await cluster.client.delete(GATEWAY_SECRET);
+    const svc = new ControlPlaneProcess(provider, temporaryFolder(), {
+      args: ['--log', 'json'],
+      env: {
+        SVC_KUBERNETES_IMAGE: 'registry.example/svc:1',
+        SVC_KUBERNETES_KUBECONFIG: cluster.server.administrator.kubeconfig,
+        SVC_KUBERNETES_AUTHORITY_FOLDER: folder.folder,
+        SVC_KUBERNETES_TRUST_DOMAIN: 'example.org',
+      },
+    });
+    onTestFinished(async () => void (await svc.end('SIGKILL')));
+    await svc.listening();
+    const key = newKey('site');
+    await svc.send('POST /organizations/acme', 'ann', { name: 'Acme' });
+    const project = { name: 'Shop', organizationId: 'acme' };
+    await svc.send(`POST /projects/${key.project}`, 'ann', project);
+    const descriptor = EVERY_HOSTING.find(({ name }) => name === 'site');
+    const applied = await svc.send(`PUT /services/${key.project}/site`, 'ann', descriptor);
+    expect(applied.status).toBe(200);
+    await until(async () => (await cluster.client.get(deploymentPath(key))) !== undefined);
+    const texts = identityIn((await cluster.client.get(secretPath(key)))!)!;
+    expect(parseCertificates(texts, Date.now(), idOf(key))).toMatchObject({ id: idOf(key) });
+    expect(texts.authorities).toBe(readFileSync(join(folder.folder, 'tls.crt'), 'utf8'));
+    const gateway = await gatewayTexts(texts.authorities);
+    const id = 'spiffe://example.org/gateway';
+    expect(parseCertificates(gateway, Date.now(), id)).toMatchObject({ id });
+    expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
+    expect(svc.stdout + svc.stderr).not.toContain('PRIVATE KEY');
   }, 120_000);
 });
