@@ -1,5 +1,12 @@
 // KubernetesOrchestrator: runs the services of an installation in a Kubernetes cluster. It stores nothing: what is desired is in the objects that
 // it applies, and what runs is what their controllers make of them.
+//
+// Invariants
+// K1  Nothing is answered from memory unless every watch is live, and the API server has answered a request of the last `contactAgeMaxMs`. Otherwise the
+//     server is asked, and the call rejects if it does not answer.
+// K2  A service is remembered as applied only with a digest of the objects that were applied, and each further apply begins by forgetting it. So an apply
+//     of anything else, or one that has failed, is never taken for done.
+import { createHash } from 'node:crypto';
 import { problemsText, projectNamespace } from '@svc/client';
 import type { Problem, ServiceKey } from '@svc/client';
 import { type Clock, SYSTEM_CLOCK } from '@svc/kit/clock';
@@ -15,12 +22,17 @@ import {
   WorkloadRefused,
 } from '../orchestration/orchestrator.ts';
 import type { KubeClient } from './api/kube-client.ts';
+import type { KubeObject } from './api/kube-object.ts';
 import type { WatchLimits } from './api/object-watch.ts';
+import { ApiContact } from './api-contact.ts';
 import type { FoundPod, FoundRevision, FoundWorkload } from './found-objects.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
+import type { Manifest } from './manifests/manifest.ts';
 import { nameProblems } from './manifests/name-problems.ts';
 import { serviceLabels } from './manifests/object-names.ts';
+import { manifestsOf } from './manifests/service-manifests.ts';
 import { workloadProblems } from './manifests/workload-problems.ts';
+import { contentState, objectPath, versionState } from './object-state.ts';
 import {
   applyService,
   type Cluster,
@@ -30,7 +42,9 @@ import {
 } from './reconcile-steps.ts';
 import { ResourcePaths } from './resource-paths.ts';
 import { readServiceLogs } from './service-logs.ts';
-import { WatchedServices } from './watched-services.ts';
+import { instancesOf, needReplicaSets } from './service-pods.ts';
+import { type ObjectStates, SettledMemory } from './settled-memory.ts';
+import { type SeenObject, WatchedServices } from './watched-services.ts';
 import { observationOf } from './workload-observation.ts';
 
 export interface KubernetesOrchestratorOptions {
@@ -41,8 +55,25 @@ export interface KubernetesOrchestratorOptions {
   /** Default: the clocks of the system. */
   readonly clock?: Clock;
   readonly watchLimits?: Partial<WatchLimits>;
+  readonly settledLimits?: Partial<SettledLimits>;
+  /** Returns a number from 0 to 1, by which the times of several services differ. */
+  readonly random?: () => number;
 }
 
+/** Bounds of what is answered without a request. */
+export interface SettledLimits {
+  /** Longest time after which a service is applied and observed again although no watch has reported a change, in milliseconds; at least half of it. */
+  readonly settledMaxMs: number;
+  /** Age up to which an answer of the API server shows that it is there, in milliseconds. */
+  readonly contactAgeMaxMs: number;
+}
+
+export const SETTLED_LIMITS_DEFAULT: SettledLimits = {
+  settledMaxMs: 43_200_000,
+  contactAgeMaxMs: 5000,
+};
+
+const PODS = '/api/v1/pods';
 const KINDS = [
   { kind: 'Deployment', segment: 'deployments', revisions: 'replicasets' },
   { kind: 'StatefulSet', segment: 'statefulsets', revisions: 'controllerrevisions' },
@@ -51,6 +82,12 @@ const KINDS = [
 export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #watched: WatchedServices;
+  readonly #contact: ApiContact;
+  readonly #limits: SettledLimits;
+  readonly #random: () => number;
+  /** Digests of the objects that were applied. */
+  readonly #applied: SettledMemory<string>;
+  readonly #observed: SettledMemory<Observation>;
 
   constructor({
     client,
@@ -58,13 +95,30 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     log,
     clock = SYSTEM_CLOCK,
     watchLimits = {},
+    settledLimits = {},
+    random = Math.random,
   }: KubernetesOrchestratorOptions) {
-    this.#cluster = { client, paths: new ResourcePaths(client), installation, clock };
+    const paths = new ResourcePaths(client);
+    this.#cluster = { client, paths, installation, clock };
+    this.#limits = { ...SETTLED_LIMITS_DEFAULT, ...settledLimits };
+    this.#random = random;
+    this.#applied = new SettledMemory(clock);
+    this.#observed = new SettledMemory(clock);
+    this.#contact = new ApiContact({
+      client,
+      clock,
+      path: `/api/v1/namespaces/${installation.namespace}`,
+      ageMaxMs: this.#limits.contactAgeMaxMs,
+    });
     const faults = new FaultLog(log, clock);
+    const { databases } = installation;
     this.#watched = new WatchedServices({
       client,
       clock,
       limits: watchLimits,
+      disruptionBudgets: installation.cluster.disruptionBudgets,
+      databases: databases && ((signal) => paths.collectionOf(databases, signal)),
+      onChange: (seen) => this.#noteChange(seen),
       onFailure: (error) =>
         faults.report('The cluster cannot be watched, which is tried again', undefined, error),
     });
@@ -80,27 +134,50 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
 
   async reconcile(desired: DesiredService | RemovedService, signal: AbortSignal): Promise<void> {
     const { key } = desired;
-    if (desired.kind === 'removed') return removeService(this.#cluster, key, signal);
+    if (desired.kind === 'removed') {
+      this.#forget(key);
+      return removeService(this.#cluster, key, signal);
+    }
     const problems = await this.problems(desired);
     // A service that is paused or suspended can always be stopped, if it can have objects.
     const names = nameProblems(key, desired.descriptor, this.#cluster.installation);
     const counting = desired.instances > 0 ? problems : names;
     if (counting.length > 0) throw new WorkloadRefused(problemsText(counting));
-    await applyService(this.#cluster, desired, signal);
+    const digest = digestOf(manifestsOf(desired, this.#cluster.installation));
+    if ((await this.#recalled(this.#applied, key, signal)) === digest) return;
+    this.#forget(key);
+    using finding = this.#applied.begin(key);
+    const { objects, renewAtMs } = await applyService(this.#cluster, desired, signal);
+    // What was observed meanwhile may be from before the apply.
+    this.#observed.end(key);
+    const renewalMs = (renewAtMs ?? Infinity) - this.#cluster.clock.nowMs();
+    finding.keep(digest, statesOf(objects, contentState), Math.min(this.#settledMs(), renewalMs));
   }
 
   async observe(key: ServiceKey, signal: AbortSignal): Promise<Observation> {
+    const recalled = await this.#recalled(this.#observed, key, signal);
+    if (recalled !== undefined) return recalled;
+    using finding = this.#observed.begin(key);
     const [pods, ...both] = await Promise.all([
       this.#pods(key, signal),
       ...KINDS.map((kind) => this.#workload(key, kind, signal)),
     ]);
     const workloads = both.filter((found) => found !== undefined);
-    const lists = await Promise.all(
-      workloads.map(({ kind }) => this.#revisions(key, kind as string, signal)),
-    );
-    const isEmpty = pods.length === 0 && workloads.length === 0;
+    const kinds = new Set(workloads.map(({ kind }) => kind as string));
+    if (needReplicaSets(pods)) kinds.add('Deployment');
+    const lists = await Promise.all([...kinds].map((kind) => this.#revisions(key, kind, signal)));
+    const revisions = lists.flat();
+    const instances = instancesOf(key, pods, revisions);
+    const isEmpty = instances.length === 0 && workloads.length === 0;
     const others = isEmpty ? await remainingObjects(this.#cluster, key, signal) : [];
-    return observationOf(key, { workloads, revisions: lists.flat(), pods, others });
+    const observation = observationOf(key, { workloads, revisions, pods: instances, others });
+    if (workloads.length > 0) {
+      const objects = new Map<string, KubeObject>();
+      for (const pod of pods) objects.set(objectPath(PODS, pod), pod);
+      for (const one of workloads) objects.set(workloadPath(key, one.kind as string), one);
+      finding.keep(observation, statesOf(objects, versionState), this.#settledMs());
+    }
+    return observation;
   }
 
   async logs(
@@ -109,7 +186,9 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     signal: AbortSignal,
   ): Promise<readonly InstanceLogs[]> {
     const pods = await this.#pods(key, signal);
-    return readServiceLogs(this.#cluster.client, pods, query, signal);
+    const revisions = needReplicaSets(pods) ? await this.#revisions(key, 'Deployment', signal) : [];
+    const instances = instancesOf(key, pods, revisions);
+    return readServiceLogs(this.#cluster.client, instances, query, signal);
   }
 
   watch(changed: (key: ServiceKey) => void): Disposable {
@@ -121,14 +200,41 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     await this.#watched[Symbol.asyncDispose]();
   }
 
+  /** Returns what is remembered if it counts now. */
+  async #recalled<Value>(
+    memory: SettledMemory<Value>,
+    key: ServiceKey,
+    signal: AbortSignal,
+  ): Promise<Value | undefined> {
+    if (memory.get(key) === undefined || !this.#watched.isLive) return undefined;
+    if (!(await this.#contact.isThere(signal))) return undefined;
+    return this.#watched.isLive ? memory.get(key) : undefined;
+  }
+
+  #noteChange({ kind, object, ...seen }: SeenObject): void {
+    const state = (stateOf: (found: KubeObject) => string) =>
+      object === undefined ? undefined : stateOf(object);
+    if (kind.isApplied) this.#applied.changed({ ...seen, state: state(contentState) });
+    if (kind.isObserved) this.#observed.changed({ ...seen, state: state(versionState) });
+  }
+
+  #forget(key: ServiceKey): void {
+    this.#applied.end(key);
+    this.#observed.end(key);
+  }
+
+  /** Spread, so that services that were applied together are not renewed together. */
+  #settledMs(): number {
+    return this.#limits.settledMaxMs * (0.5 + 0.5 * this.#random());
+  }
+
   /** Returns a workload with its kind, which the server leaves out in lists; undefined: there is none of the service. */
   async #workload(
     key: ServiceKey,
-    { kind, segment }: (typeof KINDS)[number],
+    { kind }: (typeof KINDS)[number],
     signal: AbortSignal,
   ): Promise<FoundWorkload | undefined> {
-    const path = `/apis/apps/v1/namespaces/${projectNamespace(key.project)}/${segment}/${key.service}`;
-    const found = await this.#cluster.client.get(path, signal);
+    const found = await this.#cluster.client.get(workloadPath(key, kind), signal);
     return found !== undefined && isOwn(found, serviceLabels(key)) ? { ...found, kind } : undefined;
   }
 
@@ -158,4 +264,21 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     const { items } = await this.#cluster.client.list(path, { labelSelector, signal });
     return items as unknown as readonly Found[];
   }
+}
+
+function workloadPath({ project, service }: ServiceKey, kind: string): string {
+  const { segment } = KINDS.find((one) => one.kind === kind)!;
+  return `/apis/apps/v1/namespaces/${projectNamespace(project)}/${segment}/${service}`;
+}
+
+function statesOf(
+  objects: ReadonlyMap<string, KubeObject>,
+  stateOf: (object: KubeObject) => string,
+): ObjectStates {
+  return new Map([...objects].map(([path, object]) => [path, stateOf(object)]));
+}
+
+/** Secrets are among the manifests, so only their digest is kept. */
+function digestOf(manifests: readonly Manifest[]): string {
+  return createHash('sha256').update(JSON.stringify(manifests)).digest('base64');
 }

@@ -50,12 +50,20 @@ const REFUSAL =
 const BEGINNING_MS = 10_000;
 const BEGINNING_PAUSE_MS = 50;
 
+/** The objects of a service after an apply. */
+export interface AppliedService {
+  /** What the server has of each object, by its path. */
+  readonly objects: ReadonlyMap<string, KubeObject>;
+  /** When the service has to be applied again although nothing has changed, in milliseconds since 1970; undefined: at no given time. */
+  readonly renewAtMs: number | undefined;
+}
+
 /** Rejects with WorkloadRefused, KubeError, and the reason of the signal. */
 export async function applyService(
   cluster: Cluster,
   desired: DesiredService,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<AppliedService> {
   const manifests = manifestsOf(desired, cluster.installation);
   const isWanted = ({ kind, metadata }: ObjectReference) =>
     manifests.some((one) => one.kind === kind && one.metadata.name === metadata.name);
@@ -68,8 +76,10 @@ export async function applyService(
     ),
   ]);
   for (const read of wanted) refuseForeign(read);
-  for (const read of wanted) await applyOne(cluster, read, signal);
+  const objects = new Map<string, KubeObject>();
+  for (const read of wanted) objects.set(read.path, await applyOne(cluster, read, signal));
   await deleteOwn(cluster, desired.key, unwanted, signal);
+  return { objects, renewAtMs: undefined };
 }
 
 /** Rejects with KubeError, and the reason of the signal. */
@@ -132,7 +142,7 @@ async function applyOne(
   cluster: Cluster,
   { reference, path, found }: Read<Manifest>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<KubeObject> {
   const { client, clock } = cluster;
   const apply = async (manifest: Manifest, present: KubeObject | undefined) => {
     const uid = present?.metadata.uid;
@@ -143,16 +153,13 @@ async function applyOne(
       throw shownRefusal(error);
     }
   };
-  if (!isWorkload(reference)) {
-    await apply(reference, found);
-    return;
-  }
+  if (!isWorkload(reference)) return apply(reference, found);
   const beginning = beginningOf(reference, found);
   const begun =
     beginning === undefined
       ? found
       : await takenUp(client, path, await apply(beginning, found), signal);
-  await apply(continuedWorkload(reference, begun, clock.nowMs()), begun);
+  return apply(continuedWorkload(reference, begun, clock.nowMs()), begun);
 }
 
 /** Waits until the controllers have taken up a StatefulSet. */

@@ -14,6 +14,8 @@ export interface ApplyOptions {
 
 export interface ListOptions {
   readonly labelSelector?: string | undefined;
+  /** True: the server leaves out all fields of the objects but their metadata. */
+  readonly metadataOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -32,6 +34,12 @@ export interface DeleteOptions {
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Media types with which the server answers metadata alone. One that cannot do so answers whole objects. */
+export const METADATA_LIST =
+  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json';
+export const METADATA =
+  'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json';
 
 const NOT_FOUND = 404;
 const EXPIRED = 410;
@@ -114,7 +122,8 @@ export class KubeClient {
     }
   }
 
-  async #pages(path: string, { labelSelector, signal }: ListOptions): Promise<ObjectList> {
+  async #pages(path: string, options: ListOptions): Promise<ObjectList> {
+    const { labelSelector, metadataOnly = false, signal } = options;
     const { pageItems, pageBytesMax, listItemsMax } = this.transport.limits;
     const items: KubeObject[] = [];
     let following: string | undefined;
@@ -124,6 +133,7 @@ export class KubeClient {
         path,
         query: { limit: pageItems, continue: following, labelSelector },
         bytesMax: pageBytesMax,
+        ...(metadataOnly ? { accept: METADATA_LIST } : {}),
         signal,
       });
       if (!Array.isArray(page['items']) && page['items'] !== null)

@@ -36,6 +36,8 @@ export interface KubeRequest {
   readonly body?: unknown;
   /** Default: `application/json`. */
   readonly contentType?: string;
+  /** Media types of the answer. Default: `application/json`. */
+  readonly accept?: string;
   /** Default: that of an object. */
   readonly bytesMax?: number;
   readonly signal?: AbortSignal | undefined;
@@ -128,7 +130,8 @@ export class KubeTransport implements AsyncDisposable {
 
   /** Returns an answer that is a success. Rejects with the KubeError of any other. */
   async #begin(sent: KubeRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { method, path, query = {}, body, contentType = 'application/json' } = sent;
+    const { method, path, query = {}, body } = sent;
+    const { contentType = 'application/json', accept = 'application/json' } = sent;
     const authorization = await this.#credentials();
     signal.throwIfAborted();
     const answer = await request(`${this.#origin}${this.#prefix}${path}${queryText(query)}`, {
@@ -136,7 +139,7 @@ export class KubeTransport implements AsyncDisposable {
       method,
       signal,
       headers: {
-        accept: 'application/json',
+        accept,
         ...(authorization === undefined ? {} : { authorization }),
         ...(body === undefined ? {} : { 'content-type': contentType }),
       },
