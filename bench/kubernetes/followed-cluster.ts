@@ -26,6 +26,7 @@ import { CountedTransport } from '../../test/support/kubernetes/counted-transpor
 import { installation, WEB } from '../../test/support/kubernetes/installation-under-test.ts';
 import { KubernetesServer } from '../../test/support/kubernetes/kubernetes-server.ts';
 import { ScriptedNode } from '../../test/support/kubernetes/scripted-node.ts';
+import { processorUs } from '../processor-time.ts';
 
 const BY = { subject: 'bench', display: 'bench', administrative: false };
 const OWNER = { ...BY, email: 'bench@example.org', emailKey: 'bench@example.org' };
@@ -94,6 +95,12 @@ export class FollowedCluster implements AsyncDisposable {
       running,
       folder,
     });
+  }
+
+  /** Processor time that the API server, its storage and its controllers have used so far. */
+  serverProcessorMs(): number {
+    const programs = ['etcd', 'api-server', 'controller-manager'] as const;
+    return programs.reduce((sum, name) => sum + processorUs(this.server.pid(name)) / 1000, 0);
   }
 
   /** Keys of services, spread over projects. */

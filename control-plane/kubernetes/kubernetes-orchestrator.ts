@@ -4,8 +4,9 @@
 // Invariants
 // K1  Nothing is answered from memory unless every watch is live, and the API server has answered a request of the last `contactAgeMaxMs`. Otherwise the
 //     server is asked, and the call rejects if it does not answer.
-// K2  A service is remembered as applied only with a digest of the objects that were applied, and each further apply begins by forgetting it. So an apply
-//     of anything else, or one that has failed, is never taken for done.
+// K2  A service is remembered as applied only with a digest of how it should be, and each further apply begins by forgetting it. So an apply of
+//     anything else, or one that has failed, is never taken for done.
+// K3  An observation is remembered only while all that is wanted runs.
 import { createHash } from 'node:crypto';
 import { problemsText, projectNamespace } from '@svc/client';
 import type { Problem, ServiceKey } from '@svc/client';
@@ -27,16 +28,15 @@ import type { WatchLimits } from './api/object-watch.ts';
 import { ApiContact } from './api-contact.ts';
 import type { FoundPod, FoundRevision, FoundWorkload } from './found-objects.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
-import type { Manifest } from './manifests/manifest.ts';
 import { nameProblems } from './manifests/name-problems.ts';
 import { serviceLabels } from './manifests/object-names.ts';
-import { manifestsOf } from './manifests/service-manifests.ts';
 import { workloadProblems } from './manifests/workload-problems.ts';
 import { contentState, objectPath, versionState } from './object-state.ts';
 import {
   applyService,
   type Cluster,
   isOwn,
+  isOwnProject,
   remainingObjects,
   removeService,
 } from './reconcile-steps.ts';
@@ -85,7 +85,7 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
   readonly #contact: ApiContact;
   readonly #limits: SettledLimits;
   readonly #random: () => number;
-  /** Digests of the objects that were applied. */
+  /** Digests of the services that were applied. */
   readonly #applied: SettledMemory<string>;
   readonly #observed: SettledMemory<Observation>;
 
@@ -138,13 +138,13 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
       this.#forget(key);
       return removeService(this.#cluster, key, signal);
     }
+    const digest = digestOf([desired, this.#cluster.installation]);
+    if ((await this.#recalled(this.#applied, key, signal)) === digest) return;
     const problems = await this.problems(desired);
     // A service that is paused or suspended can always be stopped, if it can have objects.
     const names = nameProblems(key, desired.descriptor, this.#cluster.installation);
     const counting = desired.instances > 0 ? problems : names;
     if (counting.length > 0) throw new WorkloadRefused(problemsText(counting));
-    const digest = digestOf(manifestsOf(desired, this.#cluster.installation));
-    if ((await this.#recalled(this.#applied, key, signal)) === digest) return;
     this.#forget(key);
     using finding = this.#applied.begin(key);
     const { objects, renewAtMs } = await applyService(this.#cluster, desired, signal);
@@ -158,10 +158,12 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     const recalled = await this.#recalled(this.#observed, key, signal);
     if (recalled !== undefined) return recalled;
     using finding = this.#observed.begin(key);
-    const [pods, ...both] = await Promise.all([
+    const [isOwnNamespace, pods, ...both] = await Promise.all([
+      isOwnProject(this.#cluster, key, signal),
       this.#pods(key, signal),
       ...KINDS.map((kind) => this.#workload(key, kind, signal)),
     ]);
+    if (!isOwnNamespace) return { kind: 'none', key };
     const workloads = both.filter((found) => found !== undefined);
     const kinds = new Set(workloads.map(({ kind }) => kind as string));
     if (needReplicaSets(pods)) kinds.add('Deployment');
@@ -171,7 +173,7 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     const isEmpty = instances.length === 0 && workloads.length === 0;
     const others = isEmpty ? await remainingObjects(this.#cluster, key, signal) : [];
     const observation = observationOf(key, { workloads, revisions, pods: instances, others });
-    if (workloads.length > 0) {
+    if (isAtRest(observation)) {
       const objects = new Map<string, KubeObject>();
       for (const pod of pods) objects.set(objectPath(PODS, pod), pod);
       for (const one of workloads) objects.set(workloadPath(key, one.kind as string), one);
@@ -185,7 +187,11 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     query: LogQuery,
     signal: AbortSignal,
   ): Promise<readonly InstanceLogs[]> {
-    const pods = await this.#pods(key, signal);
+    const [isOwnNamespace, pods] = await Promise.all([
+      isOwnProject(this.#cluster, key, signal),
+      this.#pods(key, signal),
+    ]);
+    if (!isOwnNamespace) return [];
     const revisions = needReplicaSets(pods) ? await this.#revisions(key, 'Deployment', signal) : [];
     const instances = instancesOf(key, pods, revisions);
     return readServiceLogs(this.#cluster.client, instances, query, signal);
@@ -278,7 +284,15 @@ function statesOf(
   return new Map([...objects].map(([path, object]) => [path, stateOf(object)]));
 }
 
-/** Secrets are among the manifests, so only their digest is kept. */
-function digestOf(manifests: readonly Manifest[]): string {
-  return createHash('sha256').update(JSON.stringify(manifests)).digest('base64');
+/** Returns a digest, which is all that is kept of a descriptor and its secrets. */
+function digestOf(value: readonly object[]): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
+}
+
+/** Whether all that is wanted runs. Of anything else the cluster may have more to say as time passes, without a change of these objects. */
+function isAtRest(observation: Observation): boolean {
+  if (observation.kind !== 'workload' || observation.detail !== undefined) return false;
+  const { rollout, wantedInstances, readyInstances, updatedInstances } = observation;
+  const isWhole = [readyInstances, updatedInstances].every((count) => count === wantedInstances);
+  return rollout.kind === 'complete' && isWhole;
 }

@@ -3,25 +3,28 @@
 // Invariants
 // R1  An object without the labels of the service is never written or deleted, and keeps the service from being reconciled; neither is one that is being
 //     deleted. Both are found before anything is written. An object that takes the place of one that was read is not written either.
+//     The annotation of the namespace tells installations on one cluster apart, whose labels are the same.
 // R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
 // R3  The namespace, the claim of a journal and the database of a service are never deleted.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@svc/kit/clock';
 import type { ServiceKey } from '@svc/client';
+import { printable } from '@svc/kit/printable';
 import { type DesiredService, WorkloadRefused } from '../orchestration/orchestrator.ts';
 import type { KubeClient } from './api/kube-client.ts';
 import { KubeError } from './api/kube-error.ts';
 import type { KubeObject } from './api/kube-object.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
-import type { Manifest, ObjectReference } from './manifests/manifest.ts';
+import { type Manifest, type ObjectReference, pathOf } from './manifests/manifest.ts';
 import {
+  INSTALLATION_ANNOTATION,
   MANAGED_BY_LABEL,
   PROJECT_LABEL,
   removableObjects,
   SERVICE_LABEL,
   serviceLabels,
 } from './manifests/object-names.ts';
-import { manifestsOf } from './manifests/service-manifests.ts';
+import { manifestsOf, namespaceManifest } from './manifests/service-manifests.ts';
 import type { ResourcePaths } from './resource-paths.ts';
 import { beginningOf, continuedWorkload, hasBegun, isWorkload } from './workload-start.ts';
 
@@ -88,7 +91,25 @@ export async function removeService(
   key: ServiceKey,
   signal: AbortSignal,
 ): Promise<void> {
+  if (!(await isOwnProject(cluster, key, signal))) return;
   await deleteOwn(cluster, key, await readAll(cluster, removableOf(cluster, key), signal), signal);
+}
+
+/** Returns whether the namespace of a project is this installation's, or may become so. Rejects with KubeError, and the reason of the signal. */
+export async function isOwnProject(
+  { client, installation }: Cluster,
+  key: ServiceKey,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const manifest = namespaceManifest(key, installation);
+  const found = await client.get(pathOf(manifest), signal);
+  return found === undefined || otherInstallation(found, installation.namespace) === undefined;
+}
+
+/** Returns the installation that a namespace belongs to if it is another one than `own`. */
+function otherInstallation({ metadata }: KubeObject, own: string | undefined): string | undefined {
+  const found = metadata.annotations?.[INSTALLATION_ANNOTATION];
+  return own === undefined || found === own ? undefined : found;
 }
 
 /** Returns which objects of the service there are, beside those that outlast it. */
@@ -130,6 +151,11 @@ function refuseForeign({ reference, found }: Read<Manifest>): void {
   const { kind, metadata } = reference;
   const where = metadata.namespace === undefined ? '' : ` in the namespace ${metadata.namespace}`;
   const name = `the ${kind} ${metadata.name}${where}`;
+  const other = otherInstallation(found, metadata.annotations?.[INSTALLATION_ANNOTATION]);
+  if (other !== undefined)
+    throw new WorkloadRefused(
+      `${name} is of another installation of svc, whose namespace is ${printable(other)}: this project needs another id`,
+    );
   if (!isOwn(found, metadata.labels))
     throw new WorkloadRefused(
       `${name} exists and is not managed by svc: its owner has to rename or delete it, or this service needs another name`,

@@ -163,6 +163,9 @@ export class ObjectWatch implements AsyncDisposable {
           });
         },
       );
+    } catch (error) {
+      // A server of an older version sends no bookmarks for a kind of which nothing has changed since its start.
+      if (this.#options.isListedAnew !== true || !silence.signal.aborted) throw error;
     } finally {
       this.#heardMs = undefined;
       cancel();

@@ -16,6 +16,8 @@ export const INCARNATION_ANNOTATION = 'svc.dev/incarnation';
 export const GENERATION_ANNOTATION = 'svc.dev/generation';
 export const APPLIED_GENERATION_ANNOTATION = 'svc.dev/applied-generation';
 export const INSTANCES_ANNOTATION = 'svc.dev/instances';
+/** Annotation of the namespace of a project: the namespace of the platform whose project it is. */
+export const INSTALLATION_ANNOTATION = 'svc.dev/installation';
 /** Annotation of pods: the time at which their workload last got instances after it had none. */
 export const STARTED_ANNOTATION = 'svc.dev/started';
 

@@ -16,7 +16,8 @@ const never = new AbortController().signal;
 const SITE = desiredService({ ...WEB, env: { A: '1' }, instances: 2 });
 const { key } = SITE;
 const SHOP = '/api/v1/namespaces/svc-shop';
-const WORKLOAD = '/apis/apps/v1/namespaces/svc-shop/deployments/site';
+const APPS = '/apis/apps/v1/namespaces/svc-shop';
+const WORKLOAD = `${APPS}/deployments/site`;
 const POD = `${SHOP}/pods/site-1`;
 const CONTACT = 'GET /api/v1/namespaces/svc-platform';
 
@@ -66,6 +67,32 @@ afterEach(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
+/** Does what the controllers and the nodes do with the workload, as it is. */
+function rollOut(): void {
+  const found = cluster.objects.get(WORKLOAD)!;
+  const { template } = found['spec'] as unknown as {
+    readonly template: { readonly metadata: KubeObject['metadata'] };
+  };
+  const { annotations, labels } = template.metadata;
+  const metadata = { namespace: 'svc-shop', labels: labels!, annotations: annotations! };
+  const ownedBy = (kind: string, name: string, uid: string) => ({
+    ownerReferences: [{ kind, name, uid, controller: true }],
+  });
+  const set = { ...metadata, name: 'site-1', uid: 'set', ...ownedBy('Deployment', 'site', 'it') };
+  cluster.change(`${APPS}/replicasets/site-1`, { metadata: set, spec: { template } });
+  for (const name of ['site-1', 'site-2'])
+    cluster.change(`${SHOP}/pods/${name}`, {
+      metadata: { ...metadata, name, ...ownedBy('ReplicaSet', 'site-1', 'set') },
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+  const message = 'ReplicaSet "site-1" has successfully progressed.';
+  const condition = { type: 'Progressing', status: 'True', reason: 'NewReplicaSetAvailable' };
+  cluster.changeStatus(WORKLOAD, {
+    observedGeneration: 1000,
+    conditions: [{ ...condition, message }],
+  });
+}
+
 async function looked(desired: DesiredService = SITE): Promise<readonly string[]> {
   cluster.takeRequests();
   await orchestrator.reconcile(desired, never);
@@ -75,7 +102,11 @@ async function looked(desired: DesiredService = SITE): Promise<readonly string[]
 
 /** Looks at the service until no request is needed. */
 async function settle(): Promise<void> {
-  await until(async () => (await looked()).length === 0);
+  await until(async () => {
+    const requests = await looked();
+    if (requests.some(isWrite)) rollOut();
+    return requests.length === 0;
+  });
 }
 
 async function watchedAndSettled(): Promise<void> {
@@ -147,19 +178,21 @@ test('a namespace whose labels are changed is won back', async () => {
 test('a pod that changes has the service observed, and nothing applied', async () => {
   await watchedAndSettled();
   const reported = reports;
-  const { labels } = cluster.objects.get(WORKLOAD)!.metadata;
-  cluster.change(POD, { metadata: { name: 'site-1', namespace: 'svc-shop', labels: labels! } });
+  cluster.changeStatus(POD, { conditions: [{ type: 'Ready', status: 'False' }] });
   await until(async () => reports > reported);
   const requests = await looked();
   expect(requests.filter(isWrite)).toEqual([]);
   expect(requests).toContain(`GET ${SHOP}/pods`);
+  // Why a pod is not ready may be known later, without a change of the pod.
+  expect(await looked()).toContain(`GET ${SHOP}/pods`);
+  cluster.changeStatus(POD, { conditions: [{ type: 'Ready', status: 'True' }] });
   await settle();
 });
 
 test('a status that changes has the service observed, and nothing applied', async () => {
   await watchedAndSettled();
   const reported = reports;
-  cluster.changeStatus(WORKLOAD);
+  cluster.changeStatus(WORKLOAD, { observedGeneration: 1001 });
   await until(async () => reports > reported);
   const requests = await looked();
   expect(requests.filter(isWrite)).toEqual([]);
@@ -182,7 +215,9 @@ test('another descriptor, generation or incarnation is applied at once', async (
 test('a service that was removed and applied again is applied, and observed', async () => {
   await watchedAndSettled();
   await orchestrator.reconcile({ kind: 'removed', key }, never);
-  expect(await orchestrator.observe(key, never)).toEqual({ kind: 'none', key });
+  expect(await orchestrator.observe(key, never)).toMatchObject({
+    detail: 'its instances are ending',
+  });
   expect((await looked()).some(isWrite)).toBe(true);
 });
 

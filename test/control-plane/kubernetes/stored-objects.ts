@@ -48,7 +48,7 @@ export class StoredObjects implements AsyncDisposable {
     const api = await ScriptedApi.start((request, response) => {
       stored?.onRequest();
       if (request.query['watch'] === 'true') {
-        stored?.#open(request.path, response);
+        stored!.#open(request.path, response);
         return;
       }
       const refusal = stored?.refuseAll ?? refusals.get(`${request.method} ${request.path}`);
@@ -60,7 +60,7 @@ export class StoredObjects implements AsyncDisposable {
           refusal.status,
           statusObject(refusal.status, refusal.reason, refusal.message),
         );
-      if (objects.get(request.path) !== before) stored?.#tell(request.path, before);
+      if (objects.get(request.path) !== before) stored!.#tell(request.path, before);
     });
     stored = new StoredObjects(api, objects, refusals);
     return stored;
@@ -88,10 +88,10 @@ export class StoredObjects implements AsyncDisposable {
   }
 
   /** Changes the status of an object as its controller does: its generation stays. */
-  changeStatus(path: string): void {
+  changeStatus(path: string, status: JsonObject): void {
     const before = this.objects.get(path)!;
     const metadata = { ...before.metadata, resourceVersion: String(++versions) };
-    this.objects.set(path, { ...before, metadata });
+    this.objects.set(path, { ...before, metadata, status });
     this.#tell(path, before);
   }
 
@@ -154,7 +154,13 @@ function answer(
       return answerJson(response, 409, statusObject(409, 'Conflict', 'conflicts with a manager'));
     if (uid !== (found?.metadata.uid ?? uid))
       return answerJson(response, 409, statusObject(409, 'Conflict', 'another uid'));
-    const whole = { ...applied, ...taken(applied), metadata: { ...applied.metadata, uid } };
+    const status = found?.['status'];
+    const whole = {
+      ...applied,
+      ...taken(applied),
+      ...(status === undefined ? {} : { status }),
+      metadata: { ...applied.metadata, uid },
+    };
     const stored = versioned(whole, found);
     objects.set(path, stored);
     return answerJson(response, 200, stored);
