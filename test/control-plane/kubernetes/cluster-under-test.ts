@@ -5,7 +5,10 @@ import { projectNamespace } from '../../../client/index.ts';
 import type { KubeClient } from '../../../control-plane/kubernetes/api/kube-client.ts';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-transport.ts';
-import { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
+import {
+  KubernetesOrchestrator,
+  type KubernetesOrchestratorOptions,
+} from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
 import { lifecycleOf } from '../../../control-plane/orchestration/lifecycle.ts';
 import type {
   DesiredService,
@@ -50,11 +53,13 @@ export class ClusterUnderTest {
     }
   }
 
-  newOrchestrator(): KubernetesOrchestrator {
+  /** The caller disposes of it. */
+  newOrchestrator(more: Partial<KubernetesOrchestratorOptions> = {}): KubernetesOrchestrator {
     return new KubernetesOrchestrator({
       client: this.client,
       installation: INSTALLATION,
       log: () => undefined,
+      ...more,
     });
   }
 
@@ -91,6 +96,14 @@ export class ClusterUnderTest {
   async pods({ project, service }: ServiceKey): Promise<readonly KubeObject[]> {
     const path = `/api/v1/namespaces/${projectNamespace(project)}/pods`;
     return (await this.client.list(path, { labelSelector: `svc.dev/service=${service}` })).items;
+  }
+
+  /** Returns the identities of the pods that are not being deleted. */
+  async uids(key: ServiceKey): Promise<readonly string[]> {
+    return (await this.pods(key))
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.uid!)
+      .toSorted();
   }
 
   /** Sends a request as an administrator who is not the control plane. */
