@@ -63,8 +63,9 @@ try {
     times.push(ms);
   }
   times.sort((one, other) => one - other);
+  const longestMs = Math.max(...times);
   console.log(
-    `from apply to ready, ${applies} times: median ${Math.round(times[Math.floor(applies / 2)]!)} ms, longest ${Math.round(times.at(-1)!)} ms`,
+    `from apply to ready, ${applies} times: median ${Math.round(times[Math.floor(applies / 2)]!)} ms, longest ${Math.round(longestMs)} ms`,
   );
   console.log(describeMachine());
   if (values.json !== undefined)
@@ -125,6 +126,6 @@ function wholeNumber(
 ): number {
   const value = Number(values[name]);
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  console.error(`--${name} takes a whole number from ${min} to ${max}`);
+  process.stderr.write(`--${name} takes a whole number from ${min} to ${max}\n`);
   process.exit(2);
 }

@@ -23,15 +23,22 @@ import { knownServices } from '../../control-plane/orchestration/known-services.
 import { Orchestration } from '../../control-plane/orchestration/orchestration.ts';
 import { ORCHESTRATOR_DEFAULTS } from '../../control-plane/orchestration/orchestrator-section.ts';
 import { CountedTransport } from '../../test/support/kubernetes/counted-transport.ts';
-import { installation, WEB } from '../../test/support/kubernetes/installation-under-test.ts';
+import { installation } from '../../test/support/kubernetes/installation-under-test.ts';
 import { KubernetesServer } from '../../test/support/kubernetes/kubernetes-server.ts';
 import { ScriptedNode } from '../../test/support/kubernetes/scripted-node.ts';
 import { processorUs } from '../processor-time.ts';
 
 const BY = { subject: 'bench', display: 'bench', administrative: false };
 const OWNER = { ...BY, email: 'bench@example.org', emailKey: 'bench@example.org' };
+const DESCRIPTOR = {
+  image: 'registry.example/site:1',
+  hosting: 'process' as const,
+  protocol: 'http/1.1',
+};
 const PROJECTS = 10;
 const LOOK_MS = 10;
+
+const log = ({ message }: { readonly message: string }) => process.stderr.write(`${message}\n`);
 
 export class FollowedCluster implements AsyncDisposable {
   readonly server: KubernetesServer;
@@ -64,7 +71,6 @@ export class FollowedCluster implements AsyncDisposable {
     const server = await KubernetesServer.start();
     const node = await ScriptedNode.start(server);
     const transport = new CountedTransport(server.administrator.connection);
-    const log = ({ message }: { readonly message: string }) => console.error(message);
     const orchestrator = new KubernetesOrchestrator({
       client: new KubeClient(transport, FIELD_MANAGER),
       installation: installation({
@@ -114,7 +120,7 @@ export class FollowedCluster implements AsyncDisposable {
   /** Stores what is desired of a service: a web-hosted one of one instance. */
   async apply(key: ServiceKey): Promise<void> {
     const call = this.#running.call.bind(this.#running);
-    const applied = await applyService(call, key, { ...WEB, name: key.service }, BY);
+    const applied = await applyService(call, key, { ...DESCRIPTOR, name: key.service }, BY);
     if (!applied.isOk) throw new Error(applied.message);
   }
 

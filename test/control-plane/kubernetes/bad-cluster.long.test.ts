@@ -123,6 +123,12 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     cluster.programs.setReady(IMAGES.other, true);
     await cluster.untilState(all[1]!, 'ready');
     await untilIdle(follower, all);
+    const lifecycles = await Promise.all(
+      all.map(async (desired) =>
+        cluster.stateOf(desired, await follower.driver.observe(desired.key, never)),
+      ),
+    );
+    expect([...new Set(lifecycles)]).toEqual(['ready']);
   });
 
   test('two control planes on one cluster make a service once, and both come to rest', async () => {

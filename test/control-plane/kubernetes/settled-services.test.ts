@@ -67,17 +67,18 @@ afterEach(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
+const ownedBy = (kind: string, name: string, uid: string) => ({
+  ownerReferences: [{ kind, name, uid, controller: true }],
+});
+
 /** Does what the controllers and the nodes do with the workload, as it is. */
 function rollOut(): void {
   const found = cluster.objects.get(WORKLOAD)!;
-  const { template } = found['spec'] as unknown as {
+  const { template } = found['spec'] as {
     readonly template: { readonly metadata: KubeObject['metadata'] };
   };
   const { annotations, labels } = template.metadata;
   const metadata = { namespace: 'svc-shop', labels: labels!, annotations: annotations! };
-  const ownedBy = (kind: string, name: string, uid: string) => ({
-    ownerReferences: [{ kind, name, uid, controller: true }],
-  });
   const set = { ...metadata, name: 'site-1', uid: 'set', ...ownedBy('Deployment', 'site', 'it') };
   cluster.change(`${APPS}/replicasets/site-1`, { metadata: set, spec: { template } });
   for (const name of ['site-1', 'site-2'])
@@ -118,7 +119,7 @@ const isWrite = (request: string) => request.startsWith('PATCH');
 const changed = (path: string, more: object): void => {
   const found = cluster.objects.get(path)!;
   const { resourceVersion: _, generation: __, ...metadata } = found.metadata;
-  cluster.change(path, { ...found, ...more, metadata } as KubeObject);
+  cluster.change(path, { ...found, ...more, metadata });
 };
 
 test('a settled service is looked at without a request, and any number of times with one in five seconds', async () => {

@@ -128,7 +128,7 @@ let versions = 0;
 
 /** Returns an object with its version and generation, and the former one if nothing has changed. */
 function versioned(object: KubeObject, before: KubeObject | undefined): KubeObject {
-  const { resourceVersion, generation = 0, ...metadata } = before?.metadata ?? {};
+  const { resourceVersion: _, generation = 0, ...metadata } = before?.metadata ?? {};
   const former = JSON.stringify({ ...before, metadata });
   if (before !== undefined && JSON.stringify(object) === former) return before;
   const next = { resourceVersion: String(++versions), generation: generation + 1 };

@@ -61,33 +61,10 @@ export class AdmissionWebhook implements AsyncDisposable {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const path = `${GROUP}/validatingwebhookconfigurations`;
-    const configuration: JsonObject = {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingWebhookConfiguration',
-      metadata: { name },
-      webhooks: [
-        {
-          name: `${name}.example.org`,
-          clientConfig: {
-            url: `https://127.0.0.1:${port}/`,
-            caBundle: Buffer.from(cluster.certificates.authority).toString('base64'),
-          },
-          namespaceSelector: { matchLabels: { reviewed: namespace } },
-          rules: [
-            {
-              apiGroups: ['', 'apps'],
-              apiVersions: ['v1'],
-              operations: ['CREATE', 'UPDATE'],
-              resources: ['services', 'deployments'],
-            },
-          ],
-          sideEffects: 'None',
-          admissionReviewVersions: ['v1'],
-          failurePolicy: 'Fail',
-          timeoutSeconds: 10,
-        },
-      ],
-    };
+    const configuration = configurationOf(name, namespace, {
+      url: `https://127.0.0.1:${port}/`,
+      caBundle: Buffer.from(cluster.certificates.authority).toString('base64'),
+    });
     await cluster.create(path, configuration);
     const client = cluster.client();
     const remove = async () => {
@@ -102,4 +79,31 @@ export class AdmissionWebhook implements AsyncDisposable {
     this.#server.close();
     if (this.#server.listening) await once(this.#server, 'close');
   }
+}
+
+function configurationOf(name: string, namespace: string, clientConfig: JsonObject): JsonObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name: `${name}.example.org`,
+        clientConfig,
+        namespaceSelector: { matchLabels: { reviewed: namespace } },
+        rules: [
+          {
+            apiGroups: ['', 'apps'],
+            apiVersions: ['v1'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: ['services', 'deployments'],
+          },
+        ],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        failurePolicy: 'Fail',
+        timeoutSeconds: 10,
+      },
+    ],
+  };
 }

@@ -36,11 +36,11 @@ export class PassedRequest {
   /** Gives the driver the answer of the server, piece by piece as `change` makes it. */
   async pass(change: (piece: Buffer) => Buffer | string = (piece) => piece): Promise<void> {
     const { statusCode, headers, body } = await this.#forward();
-    const { 'content-type': type = '', 'retry-after': after } = headers;
-    this.response.writeHead(statusCode, {
-      'content-type': type,
-      ...(after === undefined ? {} : { 'retry-after': after }),
-    });
+    for (const name of ['content-type', 'retry-after']) {
+      const value = headers[name];
+      if (value !== undefined) this.response.setHeader(name, value);
+    }
+    this.response.writeHead(statusCode);
     this.response.flushHeaders();
     this.response.once('close', () => body.destroy());
     await pipeline(
