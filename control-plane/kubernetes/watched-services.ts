@@ -46,6 +46,7 @@ export interface WatchedKind {
 export interface WatchedServicesOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
+  /** Default of `watchMs`: WATCH_MS. */
   readonly limits: Partial<WatchLimits>;
   /** Version of the API with PodDisruptionBudget. */
   readonly disruptionBudgets: string;
@@ -64,6 +65,11 @@ const WATCHED_KINDS: readonly WatchedKind[] = [
   appliedKind('/apis/networking.k8s.io/v1/networkpolicies'),
   appliedKind('/apis/networking.k8s.io/v1/ingresses'),
 ];
+/**
+ * Time of a watch, and so the time in which a change is found that a watch leaves out. It is shorter than the time for which a watch may be silent, since
+ * API servers of old versions send no bookmarks for a kind of which nothing has changed since their start.
+ */
+const WATCH_MS = 110_000;
 /** Pause until the server is asked again whether it has databases. */
 const DATABASES_PAUSE_MS = 60_000;
 
@@ -168,7 +174,7 @@ class OpenWatches implements AsyncDisposable {
     const watch = new ObjectWatch({
       client,
       clock,
-      limits,
+      limits: { watchMs: WATCH_MS, ...limits },
       onFailure,
       path: kind.collection,
       labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}`,

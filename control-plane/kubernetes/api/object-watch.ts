@@ -10,7 +10,8 @@
 //     that limit. Only a watch that has lasted ends the series. So neither a server that fails nor one that ends every watch at once is
 //     asked in a loop.
 // W4  No callback follows once it is being disposed of.
-// W5  `isLive` is true only while an answer to a watch is open, from its beginning, and it was not silent for `silentMs`.
+// W5  `isLive` is true only while an answer to a watch is open, from its beginning, and it was not silent for `silentMs`; and for BETWEEN_MS after it has
+//     ended as it should, unless something fails. So what is not known yet has changed within this time.
 import { type Clock, SYSTEM_CLOCK } from '@svc/kit/clock';
 import { type KubeClient, METADATA } from './kube-client.ts';
 import { KubeError, statusError } from './kube-error.ts';
@@ -66,6 +67,8 @@ const CHANGES: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED']);
 const OTHER_HISTORY: ReadonlySet<number | undefined> = new Set([410, 504]);
 /** A watch that has lasted this long was none that the server refuses by ending it. */
 const LASTING_MS = 5000;
+/** Time in which the next watch begins after one that has ended as it should. */
+const BETWEEN_MS = 5000;
 
 export class ObjectWatch implements AsyncDisposable {
   readonly #options: ObjectWatchOptions;
@@ -81,6 +84,8 @@ export class ObjectWatch implements AsyncDisposable {
   #openedMs: number | undefined;
   /** When the server last said something in the present watch, by the monotonic clock; undefined: no watch is open. */
   #heardMs: number | undefined;
+  /** When the last watch has ended as it should, by the monotonic clock, unless something has failed since. */
+  #endedMs = -Infinity;
 
   constructor(options: ObjectWatchOptions) {
     this.#options = options;
@@ -91,8 +96,10 @@ export class ObjectWatch implements AsyncDisposable {
 
   /** Whether the server says what changes now: a watch is open, and was not silent for too long. */
   get isLive(): boolean {
-    const silentMs = this.#clock.monotonicMs() - (this.#heardMs ?? -Infinity);
-    return silentMs < this.#limits.silentMs;
+    const nowMs = this.#clock.monotonicMs();
+    return this.#heardMs === undefined
+      ? nowMs - this.#endedMs < BETWEEN_MS
+      : nowMs - this.#heardMs < this.#limits.silentMs;
   }
 
   /** Ends the watch. Resolves once its request has ended. */
@@ -113,6 +120,7 @@ export class ObjectWatch implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted) return;
         failure = transportError(error);
+        this.#endedMs = -Infinity;
         const isOther = failure.kind === 'invalid' || OTHER_HISTORY.has(failure.status);
         if (isOther || this.#options.isListedAnew === true) this.#version = undefined;
         this.#options.onFailure?.(failure);
@@ -163,9 +171,7 @@ export class ObjectWatch implements AsyncDisposable {
           });
         },
       );
-    } catch (error) {
-      // A server of an older version sends no bookmarks for a kind of which nothing has changed since its start.
-      if (this.#options.isListedAnew !== true || !silence.signal.aborted) throw error;
+      this.#endedMs = this.#clock.monotonicMs();
     } finally {
       this.#heardMs = undefined;
       cancel();
