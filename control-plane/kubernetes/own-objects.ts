@@ -1,6 +1,21 @@
 // OwnObjects: which objects of a cluster are those of a service or of a project. All others are left as they are.
+import type { ServiceKey } from '@svc/client';
+import type { KubeClient } from './api/kube-client.ts';
 import type { KubeObject } from './api/kube-object.ts';
-import { MANAGED_BY_LABEL, PROJECT_LABEL, SERVICE_LABEL } from './manifests/object-names.ts';
+import type { KubernetesInstallation } from './manifests/installation.ts';
+import { pathOf } from './manifests/manifest.ts';
+import {
+  INSTALLATION_ANNOTATION,
+  MANAGED_BY_LABEL,
+  PROJECT_LABEL,
+  SERVICE_LABEL,
+} from './manifests/object-names.ts';
+import { namespaceManifest } from './manifests/service-manifests.ts';
+
+interface OwnCluster {
+  readonly client: KubeClient;
+  readonly installation: KubernetesInstallation;
+}
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -9,4 +24,24 @@ const OWNING_LABELS = [MANAGED_BY_LABEL, PROJECT_LABEL, SERVICE_LABEL];
 /** Whether an object has the labels of a service, or of a project. */
 export function isOwn({ metadata }: KubeObject, labels: Labels): boolean {
   return OWNING_LABELS.every((name) => metadata.labels?.[name] === labels[name]);
+}
+
+/** Returns whether the namespace of a project is this installation's, or may become so. Rejects with KubeError, and the reason of the signal. */
+export async function isOwnProject(
+  { client, installation }: OwnCluster,
+  key: ServiceKey,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const manifest = namespaceManifest(key, installation);
+  const found = await client.get(pathOf(manifest), signal);
+  return found === undefined || otherInstallation(found, installation.namespace) === undefined;
+}
+
+/** Returns the installation that a namespace belongs to if it is another one than `own`. */
+export function otherInstallation(
+  { metadata }: KubeObject,
+  own: string | undefined,
+): string | undefined {
+  const found = metadata.annotations?.[INSTALLATION_ANNOTATION];
+  return own === undefined || found === own ? undefined : found;
 }

@@ -4,11 +4,13 @@
 // R1  An object without the labels of the service is never written or deleted, and keeps the service from being reconciled; neither is one that is being
 //     deleted. Both are found before anything is written. An object that takes the place of one that was read is not written either.
 //     One thing comes before: the certificate that a service has is renewed also while the service is refused, because its instances go on.
+//     The annotation of the namespace tells installations on one cluster apart, whose labels are the same.
 // R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
 // R3  The namespace, the claim of a journal, the database of a service and the note of it are never deleted.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@svc/kit/clock';
 import type { ServiceKey } from '@svc/client';
+import { printable } from '@svc/kit/printable';
 import { type DesiredService, WorkloadRefused } from '../orchestration/orchestrator.ts';
 import type { KubeClient } from './api/kube-client.ts';
 import { KubeError } from './api/kube-error.ts';
@@ -17,9 +19,13 @@ import type { IdentitySecrets } from './identity-secrets.ts';
 import { manifestsBesideJournal, missingNote } from './kept-journal.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
 import { type Manifest, type ObjectReference, pathOf } from './manifests/manifest.ts';
-import { removableObjects, serviceLabels } from './manifests/object-names.ts';
+import {
+  INSTALLATION_ANNOTATION,
+  removableObjects,
+  serviceLabels,
+} from './manifests/object-names.ts';
 import { manifestsOf } from './manifests/service-manifests.ts';
-import { isOwn } from './own-objects.ts';
+import { isOwn, isOwnProject, otherInstallation } from './own-objects.ts';
 import type { ResourcePaths } from './resource-paths.ts';
 import { withoutValues } from './secret-words.ts';
 import { beginningOf, continuedWorkload, hasBegun, isWorkload } from './workload-start.ts';
@@ -54,9 +60,11 @@ interface ReadIdentity extends Read<Manifest> {
   readonly renewAtMs: number | undefined;
 }
 
-/** Result of an apply. */
+/** The objects of a service after an apply. */
 export interface AppliedService {
-  /** The time at which the service has to be applied again even if nothing else changes, in milliseconds since 1970; undefined: none is known. */
+  /** What the server has of each object, by its path. */
+  readonly objects: ReadonlyMap<string, KubeObject>;
+  /** When the service has to be applied again although nothing has changed, in milliseconds since 1970; undefined: at no given time. */
   readonly renewAtMs: number | undefined;
 }
 
@@ -91,14 +99,15 @@ export async function applyService(
     ),
   ]);
   for (const read of identity === undefined ? wanted : [identity, ...wanted]) refuseForeign(read);
+  const objects = new Map<string, KubeObject>();
   let renewAtMs = identity?.renewAtMs;
   for (const read of wanted) {
     if (isWorkload(read.reference) && identity !== undefined)
       renewAtMs ??= await makeIdentity(cluster, desired.key, identity, signal);
-    await applyOne(cluster, read, signal);
+    objects.set(read.path, await applyOne(cluster, read, signal));
   }
   await deleteOwn(cluster, desired.key, unwanted, signal);
-  return { renewAtMs };
+  return { objects, renewAtMs };
 }
 
 /**
@@ -118,7 +127,8 @@ export async function renewIdentity(
   const isKept =
     found !== undefined &&
     isOwn(found, serviceLabels(key)) &&
-    found.metadata.deletionTimestamp === undefined;
+    found.metadata.deletionTimestamp === undefined &&
+    (await isOwnProject(cluster, key, signal));
   if (!isKept) return { ...read!, renewAtMs: undefined };
   const { manifest, renewAtMs } = await identities.renewed(owner, found);
   if (manifest !== undefined) await applyOne(cluster, { ...read!, reference: manifest }, signal);
@@ -144,6 +154,7 @@ export async function removeService(
   key: ServiceKey,
   signal: AbortSignal,
 ): Promise<void> {
+  if (!(await isOwnProject(cluster, key, signal))) return;
   const all = await readAll(cluster, removedOf(cluster, key), signal);
   const deployment = all.find(({ reference }) => reference.kind === 'Deployment')?.found;
   const note =
@@ -194,6 +205,11 @@ function refuseForeign({ reference, found }: Read<Manifest>): void {
   const { kind, metadata } = reference;
   const where = metadata.namespace === undefined ? '' : ` in the namespace ${metadata.namespace}`;
   const name = `the ${kind} ${metadata.name}${where}`;
+  const other = otherInstallation(found, metadata.annotations?.[INSTALLATION_ANNOTATION]);
+  if (other !== undefined)
+    throw new WorkloadRefused(
+      `${name} is of another installation of svc, whose namespace is ${printable(other)}: this project needs another id`,
+    );
   if (!isOwn(found, metadata.labels))
     throw new WorkloadRefused(
       `${name} exists and is not managed by svc: its owner has to rename or delete it, or this service needs another name`,
@@ -206,7 +222,7 @@ async function applyOne(
   cluster: Cluster,
   { reference, path, found }: Read<Manifest>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<KubeObject> {
   const { client, clock } = cluster;
   const apply = async (manifest: Manifest, present: KubeObject | undefined) => {
     const uid = present?.metadata.uid;
@@ -217,16 +233,13 @@ async function applyOne(
       throw shownRefusal(reference.kind === 'Secret' ? withoutValues(error) : error);
     }
   };
-  if (!isWorkload(reference)) {
-    await apply(reference, found);
-    return;
-  }
+  if (!isWorkload(reference)) return apply(reference, found);
   const beginning = beginningOf(reference, found);
   const begun =
     beginning === undefined
       ? found
       : await takenUp(client, path, await apply(beginning, found), signal);
-  await apply(continuedWorkload(reference, begun, clock.nowMs()), begun);
+  return apply(continuedWorkload(reference, begun, clock.nowMs()), begun);
 }
 
 /** Waits until the controllers have taken up a StatefulSet. */

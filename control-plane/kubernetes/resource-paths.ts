@@ -28,6 +28,15 @@ export class ResourcePaths {
     return pathOf(reference, segment);
   }
 
+  /** Returns the path of all objects of a kind. Rejects like `pathOf`. */
+  async collectionOf(
+    { apiVersion, kind }: Pick<ObjectReference, 'apiVersion' | 'kind'>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const path = await this.pathOf({ apiVersion, kind, metadata: { name: '' } }, signal);
+    return path.slice(0, path.lastIndexOf('/'));
+  }
+
   async #segmentOf(apiVersion: string, kind: string, signal: AbortSignal): Promise<string> {
     const answer = await this.#listed(apiVersion, signal);
     const resources = (answer?.['resources'] ?? []) as readonly {

@@ -16,6 +16,8 @@ export interface ListOptions {
   readonly labelSelector?: string | undefined;
   /** Fields that the server selects by, such as `type=Warning`. */
   readonly fieldSelector?: string | undefined;
+  /** True: the server leaves out all fields of the objects but their metadata. */
+  readonly metadataOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -35,7 +37,12 @@ export interface DeleteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const METADATA_ALONE = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+/** Media types with which the server answers metadata alone. One that cannot do so answers whole objects. */
+export const METADATA_LIST =
+  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json';
+export const METADATA =
+  'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json';
+
 const NOT_FOUND = 404;
 const EXPIRED = 410;
 
@@ -81,7 +88,7 @@ export class KubeClient {
 
   /** Returns the metadata of an object, without the rest, such as the values of a secret; undefined: there is none. */
   getMetadata(path: string, signal?: AbortSignal): Promise<KubeObject | undefined> {
-    return this.#get({ method: 'GET', path, accept: METADATA_ALONE, signal });
+    return this.#get({ method: 'GET', path, accept: METADATA, signal });
   }
 
   async #get(sent: KubeRequest): Promise<KubeObject | undefined> {
@@ -126,10 +133,8 @@ export class KubeClient {
     }
   }
 
-  async #pages(
-    path: string,
-    { labelSelector, fieldSelector, signal }: ListOptions,
-  ): Promise<ObjectList> {
+  async #pages(path: string, options: ListOptions): Promise<ObjectList> {
+    const { labelSelector, fieldSelector, metadataOnly = false, signal } = options;
     const { pageItems, pageBytesMax, listItemsMax } = this.transport.limits;
     const items: KubeObject[] = [];
     let following: string | undefined;
@@ -139,6 +144,7 @@ export class KubeClient {
         path,
         query: { limit: pageItems, continue: following, labelSelector, fieldSelector },
         bytesMax: pageBytesMax,
+        ...(metadataOnly ? { accept: METADATA_LIST } : {}),
         signal,
       });
       if (!Array.isArray(page['items']) && page['items'] !== null)

@@ -4,13 +4,16 @@
 // W1  Callbacks come one after the other. A list is the whole truth at its version: what it lacks does not exist. Changes follow it in
 //     the order of the server.
 // W2  A watch goes on from the last version that it has received, and lists again when the server no longer has that version, says
-//     something that cannot be understood, or is silent: a list cannot miss anything.
+//     something that cannot be understood, or is silent: a list cannot miss anything. With `isListedAnew` every watch begins with a list, so that
+//     a server which leaves out changes is found out after `watchMs`.
 // W3  After a failure it pauses, twice as long after each further one, up to `pauseMaxMs`; a server that asks for more time gets it, up to
 //     that limit. Only a watch that has lasted ends the series. So neither a server that fails nor one that ends every watch at once is
 //     asked in a loop.
 // W4  No callback follows once it is being disposed of.
+// W5  `isLive` is true only while an answer to a watch is open, from its beginning, and it was not silent for `silentMs`; and for BETWEEN_MS after it has
+//     ended as it should, unless something fails. So what is not known yet has changed within this time.
 import { type Clock, SYSTEM_CLOCK } from '@svc/kit/clock';
-import type { KubeClient } from './kube-client.ts';
+import { type KubeClient, METADATA } from './kube-client.ts';
 import { KubeError, statusError } from './kube-error.ts';
 import { checkedObject, type KubeObject, versionOf } from './kube-object.ts';
 import type { JsonObject } from './kube-transport.ts';
@@ -41,6 +44,10 @@ export interface ObjectWatchOptions extends WatchCallbacks {
   readonly client: KubeClient;
   readonly path: string;
   readonly labelSelector?: string;
+  /** True: objects have their metadata alone. */
+  readonly metadataOnly?: boolean;
+  /** True: each watch begins with a list, also after one that has ended as it should. */
+  readonly isListedAnew?: boolean;
   readonly limits?: Partial<WatchLimits>;
   readonly clock?: Clock;
   /** Returns a number from 0 to 1, by which pauses of several watches differ. */
@@ -60,6 +67,8 @@ const CHANGES: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED']);
 const OTHER_HISTORY: ReadonlySet<number | undefined> = new Set([410, 504]);
 /** A watch that has lasted this long was none that the server refuses by ending it. */
 const LASTING_MS = 5000;
+/** Time in which the next watch begins after one that has ended as it should. */
+const BETWEEN_MS = 5000;
 
 export class ObjectWatch implements AsyncDisposable {
   readonly #options: ObjectWatchOptions;
@@ -73,12 +82,24 @@ export class ObjectWatch implements AsyncDisposable {
   #failures = 0;
   /** When the answer to the present watch has begun, by the monotonic clock. */
   #openedMs: number | undefined;
+  /** When the server last said something in the present watch, by the monotonic clock; undefined: no watch is open. */
+  #heardMs: number | undefined;
+  /** When the last watch has ended as it should, by the monotonic clock, unless something has failed since. */
+  #endedMs = -Infinity;
 
   constructor(options: ObjectWatchOptions) {
     this.#options = options;
     this.#limits = { ...WATCH_LIMITS_DEFAULT, ...options.limits };
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#ended = this.#run();
+  }
+
+  /** Whether the server says what changes now: a watch is open, and was not silent for too long. */
+  get isLive(): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    return this.#heardMs === undefined
+      ? nowMs - this.#endedMs < BETWEEN_MS
+      : nowMs - this.#heardMs < this.#limits.silentMs;
   }
 
   /** Ends the watch. Resolves once its request has ended. */
@@ -95,11 +116,13 @@ export class ObjectWatch implements AsyncDisposable {
       try {
         if (this.#version === undefined) await this.#list();
         await this.#watch();
+        if (this.#options.isListedAnew === true) this.#version = undefined;
       } catch (error) {
         if (signal.aborted) return;
         failure = transportError(error);
-        if (failure.kind === 'invalid' || OTHER_HISTORY.has(failure.status))
-          this.#version = undefined;
+        this.#endedMs = -Infinity;
+        const isOther = failure.kind === 'invalid' || OTHER_HISTORY.has(failure.status);
+        if (isOther || this.#options.isListedAnew === true) this.#version = undefined;
         this.#options.onFailure?.(failure);
       }
       const hasLasted = this.#clock.monotonicMs() - (this.#openedMs ?? Infinity) >= LASTING_MS;
@@ -109,16 +132,16 @@ export class ObjectWatch implements AsyncDisposable {
   }
 
   async #list(): Promise<void> {
-    const { client, path, labelSelector, onList } = this.#options;
+    const { client, path, labelSelector, metadataOnly = false, onList } = this.#options;
     const { signal } = this.#stopping;
-    const { items, version } = await client.list(path, { labelSelector, signal });
+    const { items, version } = await client.list(path, { labelSelector, metadataOnly, signal });
     signal.throwIfAborted();
     called(() => onList(items));
     this.#version = version;
   }
 
   async #watch(): Promise<void> {
-    const { client, path, labelSelector } = this.#options;
+    const { client, path, labelSelector, metadataOnly = false } = this.#options;
     const silence = new AbortController();
     let cancel = this.#afterSilence(silence);
     try {
@@ -134,19 +157,23 @@ export class ObjectWatch implements AsyncDisposable {
             labelSelector,
           },
           signal: AbortSignal.any([this.#stopping.signal, silence.signal]),
+          ...(metadataOnly ? { accept: METADATA } : {}),
           endsInTime: false,
         },
         (pieces) => {
-          this.#openedMs = this.#clock.monotonicMs();
+          this.#openedMs = this.#heardMs = this.#clock.monotonicMs();
           return readEvents(pieces, this.#limits.eventBytesMax, (event) => {
             this.#stopping.signal.throwIfAborted();
             cancel();
             cancel = this.#afterSilence(silence);
             this.#take(event);
+            this.#heardMs = this.#clock.monotonicMs();
           });
         },
       );
+      this.#endedMs = this.#clock.monotonicMs();
     } finally {
+      this.#heardMs = undefined;
       cancel();
     }
   }

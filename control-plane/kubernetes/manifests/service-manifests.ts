@@ -1,6 +1,6 @@
 // ServiceManifests: all objects of a service, as a pure function of how it should be and of the installation. The order is that in which they
 // are applied: what pods need, and what protects them, is there before the pods, and what leads to them comes last.
-import { projectNamespace } from '@svc/client';
+import { projectNamespace, type ServiceKey } from '@svc/client';
 import type { DesiredService } from '../../orchestration/orchestrator.ts';
 import { databaseManifest } from './database-manifest.ts';
 import { disruptionBudget } from './disruption-budget.ts';
@@ -10,7 +10,7 @@ import type { KubernetesInstallation } from './installation.ts';
 import { journalNote } from './journal-note.ts';
 import type { Manifest } from './manifest.ts';
 import { networkPolicy } from './network-policy.ts';
-import { projectLabels } from './object-names.ts';
+import { INSTALLATION_ANNOTATION, projectLabels } from './object-names.ts';
 import { serviceManifest } from './service-manifest.ts';
 import { workloadManifest } from './workload-manifest.ts';
 
@@ -20,7 +20,7 @@ export function manifestsOf(
   installation: KubernetesInstallation,
 ): readonly Manifest[] {
   const all = [
-    namespaceManifest(desired.key.project),
+    namespaceManifest(desired.key, installation),
     databaseManifest(desired, installation),
     journalNote(desired, installation),
     ...envSecrets(desired),
@@ -34,13 +34,17 @@ export function manifestsOf(
 }
 
 /** Pods that ask for more rights than those of services are refused in it, from 1.23 on. */
-function namespaceManifest(project: string): Manifest {
+export function namespaceManifest(
+  { project }: Pick<ServiceKey, 'project'>,
+  { namespace }: Pick<KubernetesInstallation, 'namespace'>,
+): Manifest {
   return {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: {
       name: projectNamespace(project),
       labels: { ...projectLabels(project), 'pod-security.kubernetes.io/enforce': 'restricted' },
+      annotations: { [INSTALLATION_ANNOTATION]: namespace },
     },
   };
 }

@@ -8,15 +8,16 @@ import { projectNamespace } from '../../../client/index.ts';
 import type { KubeClient } from '../../../control-plane/kubernetes/api/kube-client.ts';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-transport.ts';
-import { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
-import type { KubernetesInstallation } from '../../../control-plane/kubernetes/manifests/installation.ts';
+import {
+  KubernetesOrchestrator,
+  type KubernetesOrchestratorOptions,
+} from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
 import { lifecycleOf } from '../../../control-plane/orchestration/lifecycle.ts';
 import type {
   DesiredService,
   Observation,
   Workload,
 } from '../../../control-plane/orchestration/orchestrator.ts';
-import type { Log } from '../../../kit/log.ts';
 import {
   DRIVER_ACCOUNT,
   DRIVER_USER,
@@ -41,6 +42,8 @@ export class ClusterUnderTest {
   readonly programs: ScriptedPrograms;
   /** Asks as an administrator. */
   readonly client: KubeClient;
+  /** The account of the control plane, which has the rights of its role alone. */
+  readonly account: ClusterUser;
   /** Asks as the control plane. */
   readonly driver: KubeClient;
   readonly orchestrator: KubernetesOrchestrator;
@@ -50,6 +53,7 @@ export class ClusterUnderTest {
     this.node = node;
     this.programs = new ScriptedPrograms(node);
     this.client = server.client();
+    this.account = account;
     this.driver = server.client(account);
     this.orchestrator = this.newOrchestrator();
   }
@@ -65,15 +69,13 @@ export class ClusterUnderTest {
     }
   }
 
-  /** `more`: what is different from the other installations of the cluster. */
-  newOrchestrator(
-    more: Partial<KubernetesInstallation> = {},
-    log: Log = () => undefined,
-  ): KubernetesOrchestrator {
+  /** The caller disposes of it. */
+  newOrchestrator(more: Partial<KubernetesOrchestratorOptions> = {}): KubernetesOrchestrator {
     return new KubernetesOrchestrator({
       client: this.driver,
-      installation: { ...INSTALLATION, ...more },
-      log,
+      installation: INSTALLATION,
+      log: () => undefined,
+      ...more,
     });
   }
 
@@ -110,6 +112,14 @@ export class ClusterUnderTest {
   async pods({ project, service }: ServiceKey): Promise<readonly KubeObject[]> {
     const path = `/api/v1/namespaces/${projectNamespace(project)}/pods`;
     return (await this.client.list(path, { labelSelector: `svc.dev/service=${service}` })).items;
+  }
+
+  /** Returns the identities of the pods that are not being deleted. */
+  async uids(key: ServiceKey): Promise<readonly string[]> {
+    return (await this.pods(key))
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.uid!)
+      .toSorted();
   }
 
   /** Sends a request as an administrator who is not the control plane. */

@@ -15,7 +15,7 @@ import { printedMissingKubernetes } from '../../support/kubernetes/kubernetes-pr
 import { PASSWORD, ScriptedDatabases } from '../../support/kubernetes/scripted-databases.ts';
 import { READY } from '../../support/kubernetes/scripted-node.ts';
 import { namespacePath, newKey } from './cluster-services.ts';
-import { ClusterUnderTest, until } from './cluster-under-test.ts';
+import { ClusterUnderTest, INSTALLATION, until } from './cluster-under-test.ts';
 
 const noKubernetes = printedMissingKubernetes('databases.long.test.ts');
 const never = new AbortController().signal;
@@ -42,9 +42,10 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
   beforeAll(async () => {
     cluster = await ClusterUnderTest.start();
     databases = new ScriptedDatabases(cluster.server);
-    orchestrator = cluster.newOrchestrator({ databases: CLOUD_NATIVE_PG }, (entry) =>
-      logged.push(entry),
-    );
+    orchestrator = cluster.newOrchestrator({
+      installation: { ...INSTALLATION, databases: CLOUD_NATIVE_PG },
+      log: (entry) => logged.push(entry),
+    });
     // As a node does, which mounts the secrets before it starts a container.
     cluster.node.script(({ metadata }) =>
       mounted.has(metadata.namespace!) ? READY : { kind: 'waiting', reason: 'ContainerCreating' },
@@ -265,7 +266,10 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
 
     test('a spec that the kind does not take is refused in the words of the cluster', async () => {
       await using bad = cluster.newOrchestrator({
-        databases: { ...CLOUD_NATIVE_PG, spec: { instances: 0 } },
+        installation: {
+          ...INSTALLATION,
+          databases: { ...CLOUD_NATIVE_PG, spec: { instances: 0 } },
+        },
       });
       await expect(bad.reconcile(newModule(), never)).rejects.toThrow(
         /the cluster refuses the service: .*spec\.instances/,

@@ -123,7 +123,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     expect(after.filter((uid) => before.includes(uid))).toEqual([]);
   });
 
-  test('status straight after apply is never the old ready (observedGeneration race)', async () => {
+  test('hard case 16: status straight after apply is never the old ready (observedGeneration race)', async () => {
     let desired = await running();
     // Another number of instances has the controllers scale before they make new pods.
     for (const instances of [3, 2, 3]) {
@@ -161,7 +161,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     await cluster.untilState(resumed, 'ready');
   });
 
-  test('image that cannot be pulled: deploying with the orchestrator’s words, old pods keep serving; progress deadline -> failed', async () => {
+  test('hard case 20: image that cannot be pulled: deploying with the orchestrator’s words, old pods keep serving; progress deadline -> failed', async () => {
     const first = await running();
     const stuck = withImage({ ...first, generation: 2 }, IMAGES.missing);
     await cluster.reconcile(stuck);
@@ -210,7 +210,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     await cluster.untilState(desired, 'ready');
   });
 
-  test('logs through the real pods/log subresource: all, one, tail, previous; one unreadable instance carries its own error', async () => {
+  test('hard case 21: logs through the real pods/log subresource: all, one, tail, previous; one unreadable instance carries its own error', async () => {
     const desired = await running();
     const [first, second] = (await cluster.pods(desired.key))
       .map(({ metadata }) => metadata)
@@ -224,6 +224,11 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       { instance: first!.name, output: 'run 0 listens\n', error: null },
     ]);
     expect(await logs(desired, { instance: 'nobody' })).toEqual([]);
+    const tail = await logs(desired, { tail: 0 });
+    expect(tail.map((one) => one.output)).toEqual(['', '']);
+    const other = await running();
+    const [foreign] = await cluster.pods(other.key);
+    expect(await logs(desired, { instance: foreign!.metadata.name })).toEqual([]);
     cluster.node.logs.write(first!.name, 'service', 'long ago', Date.now() - 3_600_000);
     const recent = await logs(desired, { instance: first!.name, sinceS: 60 });
     expect(recent[0]!.output).toBe(output);

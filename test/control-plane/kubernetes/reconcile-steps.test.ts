@@ -79,7 +79,7 @@ const foreign = (path: string, labels: Record<string, string> = {}): KubeObject 
 /** The objects without what differs between two of the same manifest. */
 function shown(): unknown {
   return [...cluster.objects].map(([path, { metadata, ...rest }]) => {
-    const { uid: _, ...others } = metadata;
+    const { uid: _, resourceVersion: __, ...others } = metadata;
     const text = JSON.stringify({ path, metadata: others, ...rest });
     return text.replaceAll(/"svc.dev\/started":"[^"]+"/g, '"svc.dev/started":"some time"');
   });

@@ -148,7 +148,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     await cluster.untilState(next, 'ready');
   });
 
-  test('hard case 17 and 28: while the API server is away nothing is known, and afterwards the service converges and is reported', async () => {
+  test('hard case 28: while the API server is away nothing is known, and afterwards the service converges and is reported', async () => {
     const desired = newService();
     await running(desired);
     const reported = new Set<string>();

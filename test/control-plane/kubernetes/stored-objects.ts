@@ -1,5 +1,5 @@
-// StoredObjects answers as an API server that stores what is applied, without any controller. It stands for the requests of a driver, not for
-// what a cluster makes of them: the tests with a real API server do that.
+// StoredObjects answers as an API server that stores what is applied, without any controller, and serves watches. It stands for the requests of a
+// driver, not for what a cluster makes of them: the tests with a real API server do that.
 import type { ServerResponse } from 'node:http';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-transport.ts';
@@ -23,8 +23,13 @@ export class StoredObjects implements AsyncDisposable {
   /** Answers that a test gives to requests, such as `PATCH /api/v1/namespaces/svc-shop`. */
   readonly refusals: Map<string, Refusal>;
 
+  /** The answer to every request but watches. */
+  refuseAll: Refusal | undefined;
   /** Called before each answer. */
   onRequest: () => void = () => undefined;
+  /** True: watches stay open and leave out what changes. */
+  leavesOutChanges = false;
+  readonly #watches = new Map<string, Set<ServerResponse>>();
 
   private constructor(
     api: ScriptedApi,
@@ -42,7 +47,12 @@ export class StoredObjects implements AsyncDisposable {
     let stored: StoredObjects | undefined;
     const api = await ScriptedApi.start((request, response) => {
       stored?.onRequest();
-      const refusal = refusals.get(`${request.method} ${request.path}`);
+      if (request.query['watch'] === 'true') {
+        stored!.#open(request.path, response);
+        return;
+      }
+      const refusal = stored?.refuseAll ?? refusals.get(`${request.method} ${request.path}`);
+      const before = objects.get(request.path);
       if (refusal === undefined) answer(objects, request, response);
       else
         answerJson(
@@ -50,18 +60,62 @@ export class StoredObjects implements AsyncDisposable {
           refusal.status,
           statusObject(refusal.status, refusal.reason, refusal.message),
         );
+      if (objects.get(request.path) !== before) stored!.#tell(request.path, before);
     });
     stored = new StoredObjects(api, objects, refusals);
     return stored;
   }
 
-  /** Requests that change something, and forget them. */
-  takeWrites(): readonly string[] {
-    const writes = this.api.requests
+  /** Requests since the last call, without those of watches, such as `GET /api/v1/pods`. */
+  takeRequests(): readonly string[] {
+    return this.api.requests
       .splice(0)
-      .filter(({ method }) => method !== 'GET')
+      .filter(({ query }) => query['watch'] !== 'true')
       .map(({ method, path }) => `${method} ${path}`);
-    return writes;
+  }
+
+  /** Requests since the last call that change something. */
+  takeWrites(): readonly string[] {
+    return this.takeRequests().filter((request) => !request.startsWith('GET '));
+  }
+
+  /** Changes or removes an object as someone else does. */
+  change(path: string, object: KubeObject | undefined): void {
+    const before = this.objects.get(path);
+    if (object === undefined) this.objects.delete(path);
+    else this.objects.set(path, versioned(object, before));
+    this.#tell(path, before);
+  }
+
+  /** Changes the status of an object as its controller does: its generation stays. */
+  changeStatus(path: string, status: JsonObject): void {
+    const before = this.objects.get(path)!;
+    const metadata = { ...before.metadata, resourceVersion: String(++versions) };
+    this.objects.set(path, { ...before, metadata, status });
+    this.#tell(path, before);
+  }
+
+  /** Ends all watches, as a server does after their time. */
+  endWatches(): void {
+    const all = [...this.#watches.values()];
+    this.#watches.clear();
+    for (const responses of all) for (const response of responses) response.end();
+  }
+
+  #open(path: string, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.flushHeaders();
+    this.#watches.set(path, (this.#watches.get(path) ?? new Set()).add(response));
+  }
+
+  #tell(path: string, before: KubeObject | undefined): void {
+    if (this.leavesOutChanges) return;
+    const present = this.objects.get(path);
+    const metadata = { ...before?.metadata, resourceVersion: String(++versions) };
+    const object = present ?? { ...before, metadata };
+    const type = present === undefined ? 'DELETED' : before === undefined ? 'ADDED' : 'MODIFIED';
+    for (const response of this.#watches.get(collectionOf(path)) ?? [])
+      response.write(`${JSON.stringify({ type, object })}\n`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -70,6 +124,21 @@ export class StoredObjects implements AsyncDisposable {
 }
 
 let uids = 0;
+let versions = 0;
+
+/** Returns an object with its version and generation, and the former one if nothing has changed. */
+function versioned(object: KubeObject, before: KubeObject | undefined): KubeObject {
+  const { resourceVersion: _, generation = 0, ...metadata } = before?.metadata ?? {};
+  const former = JSON.stringify({ ...before, metadata });
+  if (before !== undefined && JSON.stringify(object) === former) return before;
+  const next = { resourceVersion: String(++versions), generation: generation + 1 };
+  return { ...object, metadata: { ...object.metadata, ...next } };
+}
+
+/** Returns the path of all objects of a kind. */
+function collectionOf(path: string): string {
+  return path.replace(/\/namespaces\/[^/]+(?=\/)/, '').replace(/\/[^/]*$/, '');
+}
 
 function answer(
   objects: Map<string, KubeObject>,
@@ -85,7 +154,14 @@ function answer(
       return answerJson(response, 409, statusObject(409, 'Conflict', 'conflicts with a manager'));
     if (uid !== (found?.metadata.uid ?? uid))
       return answerJson(response, 409, statusObject(409, 'Conflict', 'another uid'));
-    const stored = { ...applied, ...taken(applied), metadata: { ...applied.metadata, uid } };
+    const status = found?.['status'];
+    const whole = {
+      ...applied,
+      ...taken(applied),
+      ...(status === undefined ? {} : { status }),
+      metadata: { ...applied.metadata, uid },
+    };
+    const stored = versioned(whole, found);
     objects.set(path, stored);
     return answerJson(response, 200, stored);
   }
@@ -95,7 +171,9 @@ function answer(
   }
   if (method === 'GET' && found !== undefined) return answerJson(response, 200, found);
   if (method === 'GET' && 'limit' in query) {
-    const items = [...objects].filter(([one]) => one.startsWith(`${path}/`)).map(([, one]) => one);
+    const items = [...objects]
+      .filter(([one]) => one.startsWith(`${path}/`) || collectionOf(one) === path)
+      .map(([, one]) => one);
     return answerJson(response, 200, { metadata: { resourceVersion: '1' }, items });
   }
   answerJson(response, 404, statusObject(404, 'NotFound', `${path} not found`));

@@ -25,6 +25,18 @@ test.each(EVERY_HOSTING)('the service $name with one instance has none', (descri
   expect(linesOf(descriptor)).toEqual([]);
 });
 
+test('hard case 22: every problem of a descriptor is reported at once', () => {
+  const descriptor = {
+    ...EMBEDDED,
+    image: 'oci:images/cart:4',
+    instances: 2,
+    auth: 'platform',
+    database: { urlFrom: 'url' },
+  } as ServiceDescriptor;
+  const fields = linesOf(descriptor).map((line) => line.slice(0, line.indexOf(' ')));
+  expect(fields.toSorted()).toEqual(['auth', 'database', 'image', 'instances']);
+});
+
 test('several instances need a database, which programs with the runtime in them do not have', () => {
   const more = 'instances is more than 1: a journal on a volume is for one instance at a time';
   for (const descriptor of [WASM, PROCESS]) {

@@ -61,6 +61,10 @@ class WatchedApi implements AsyncDisposable {
     return this.#api.requests.map(({ query }) => query['resourceVersion'] ?? 'list');
   }
 
+  get isLive(): boolean {
+    return this.#watch.isLive;
+  }
+
   endWatch(): Promise<void> {
     return this.#watch[Symbol.asyncDispose]();
   }
@@ -177,6 +181,48 @@ test('a watch that is silent is ended, and the objects are listed again', async 
   await expect.poll(() => api.log.slice(0, 3)).toEqual(['list a', 'list a', 'ADDED b']);
   await closed[0];
   expect(api.failures[0]!.message).toBe(`the watch of ${MAPS} is silent for 300 ms`);
+});
+
+test('a watch is live while it is open, and for five seconds after it has ended as it should', async () => {
+  let passedMs = 0;
+  const clock = { ...SYSTEM_CLOCK, monotonicMs: () => passedMs };
+  let end = (): unknown => undefined;
+  let begin = (): unknown => undefined;
+  await using api = await WatchedApi.start(
+    [
+      (response) => {
+        end = () => response.end();
+        response.flushHeaders();
+      },
+      (response) => {
+        begin = () => response.flushHeaders();
+      },
+    ],
+    { clock, isListedAnew: true, limits: { silentMs: 60_000 } },
+  );
+  expect(api.isLive).toBe(false);
+  await expect.poll(() => api.isLive).toBe(true);
+  passedMs = 59_999;
+  expect(api.isLive).toBe(true);
+  passedMs = 60_000;
+  expect(api.isLive).toBe(false);
+  end();
+  await expect.poll(() => api.requests).toEqual(['list', '10', 'list', '10']);
+  passedMs = 64_999;
+  expect(api.isLive).toBe(true);
+  passedMs = 65_000;
+  expect(api.isLive).toBe(false);
+  begin();
+  await expect.poll(() => api.isLive).toBe(true);
+});
+
+test('a watch that breaks is not live', async () => {
+  await using api = await WatchedApi.start([
+    (response) => response.write(added('b', 11), () => response.destroy()),
+    () => undefined,
+  ]);
+  await expect.poll(() => api.requests).toEqual(['list', '10', '11']);
+  expect(api.isLive).toBe(false);
 });
 
 test('a callback that throws has the objects listed again', async () => {
