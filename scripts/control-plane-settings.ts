@@ -43,7 +43,7 @@ export const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane
 | \`svc.kubernetes.context\` | | the current one | context of the kubeconfig |
 | \`svc.kubernetes.new-cluster\` | | \`false\` | whether the cluster that answers at this start [replaces the one](../how-to/kubernetes.md#move-to-another-cluster) in which services ran before |
 | \`svc.kubernetes.namespace\` | | that of the pod of the control plane; \`svc-platform\` outside of a cluster | namespace of the platform's own programs, which no project may have |
-| \`svc.kubernetes.trust-domain\` | | the base domain, or \`svc.localhost\` | trust domain of the [identities](identity.md) of services |
+| \`svc.kubernetes.trust-domain\` | | the base domain; without one, svc.localhost | trust domain of the [identities](identity.md) of services |
 | \`svc.kubernetes.gateway\` | | \`spiffe://DOMAIN/gateway\` | SPIFFE ID of what forwards requests of the internet: the gateway, or the ingress controller |
 | \`svc.kubernetes.pull-secrets\` | | none | names of the secrets by which images are pulled, in the namespace of each project, with commas between |
 | \`svc.kubernetes.platform-registry\` | | none | host of [the installation's own registry](../how-to/running-the-registry.md). Its images are for services of the same project only |
