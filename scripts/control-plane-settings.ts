@@ -44,7 +44,7 @@ export const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane
 | \`svc.kubernetes.context\` | | the current one | context of the kubeconfig |
 | \`svc.kubernetes.new-cluster\` | | \`false\` | whether the cluster that answers at this start [replaces the one](../how-to/kubernetes.md#move-to-another-cluster) in which services ran before |
 | \`svc.kubernetes.namespace\` | | that of the pod of the control plane; \`svc-platform\` outside of a cluster | namespace of the platform's own programs, which no project may have |
-| \`svc.kubernetes.trust-domain\` | | the base domain, or \`svc.localhost\` | trust domain of the [identities](identity.md) of services |
+| \`svc.kubernetes.trust-domain\` | | the base domain; without one, svc.localhost | trust domain of the [identities](identity.md) of services |
 | \`svc.kubernetes.gateway\` | | \`spiffe://DOMAIN/gateway\` | SPIFFE ID of what forwards requests of the internet: the gateway, or the ingress controller |
 | \`svc.kubernetes.identities\` | | \`control-plane\` | who makes the [certificates of services](../how-to/kubernetes.md#certificates): the \`control-plane\`, or the \`operator\`, with cert-manager for example |
 | \`svc.kubernetes.authority-folder\` | | none | folder with \`tls.crt\` and \`tls.key\` of [the authority](../how-to/kubernetes.md#the-authority) of these certificates, such as a mounted secret; without it, the control plane makes an authority in \`svc.data\`, and with its journal in a database it does not start |

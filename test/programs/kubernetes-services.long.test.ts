@@ -27,6 +27,25 @@ interface Status {
   readonly detail?: string;
 }
 
+async function withProject(svc: ControlPlaneProcess): Promise<void> {
+  await svc.send('POST /organizations/acme', 'ann', { name: 'Acme' });
+  const created = await svc.send('POST /projects/shop', 'ann', {
+    name: 'Shop',
+    organizationId: 'acme',
+  });
+  expect(created.status).toBeLessThan(300);
+}
+
+async function statusOf(svc: ControlPlaneProcess): Promise<Status> {
+  const { status, body } = await svc.send(`GET ${SERVICE}`, 'ann');
+  expect(status).toBe(200);
+  return body as Status;
+}
+
+async function until(svc: ControlPlaneProcess, expected: Partial<Status>): Promise<void> {
+  await expect.poll(() => statusOf(svc), { timeout: 60_000, interval: 50 }).toMatchObject(expected);
+}
+
 describe.skipIf(noKubernetes !== undefined)('a control plane with a cluster', () => {
   let provider: IdentityProvider;
   let server: KubernetesServer;
@@ -60,27 +79,6 @@ describe.skipIf(noKubernetes !== undefined)('a control plane with a cluster', ()
     });
     onTestFinished(async () => void (await svc.end('SIGKILL')));
     return svc;
-  }
-
-  async function withProject(svc: ControlPlaneProcess): Promise<void> {
-    await svc.send('POST /organizations/acme', 'ann', { name: 'Acme' });
-    const created = await svc.send('POST /projects/shop', 'ann', {
-      name: 'Shop',
-      organizationId: 'acme',
-    });
-    expect(created.status).toBeLessThan(300);
-  }
-
-  async function statusOf(svc: ControlPlaneProcess): Promise<Status> {
-    const { status, body } = await svc.send(`GET ${SERVICE}`, 'ann');
-    expect(status).toBe(200);
-    return body as Status;
-  }
-
-  async function until(svc: ControlPlaneProcess, expected: Partial<Status>): Promise<void> {
-    await expect
-      .poll(() => statusOf(svc), { timeout: 60_000, interval: 50 })
-      .toMatchObject(expected);
   }
 
   async function remove(svc: ControlPlaneProcess): Promise<void> {
@@ -158,7 +156,7 @@ describe.skipIf(noKubernetes !== undefined)('a control plane with a cluster', ()
     const namespace = () => other.client().get('/api/v1/namespaces/svc-shop');
     const { code, stderr } = await start(cwd, kubeconfig).ended;
     expect(code).toBe(1);
-    const last = stderr.trim().split('\n').at(-1)!;
+    const last = stderr.trim().split('\n').at(-1);
     expect(JSON.parse(last)).toMatchObject({ level: 'error', code: 'SVC_CLUSTER_CHANGED' });
     expect(await namespace()).toBeUndefined();
 

@@ -65,7 +65,7 @@ export class ClusterCredentials implements CredentialSource {
     const { clock } = this.#options;
     if (this.#reading !== undefined) return this.#reading;
     if (this.#failure !== undefined && clock.monotonicMs() < this.#failure.untilMs)
-      return Promise.reject(this.#failure.error as Error);
+      return Promise.reject(this.#failure.error);
     this.#reading = this.#read().finally(() => {
       this.#reading = undefined;
     });

@@ -42,9 +42,7 @@ export function credentialCommand(
   };
   return {
     // A name alone is looked for in the path, and anything else is relative to the kubeconfig.
-    command: (command as string).includes('/')
-      ? resolve(folder, command as string)
-      : (command as string),
+    command: command.includes('/') ? resolve(folder, command) : command,
     args: (args ?? []) as readonly string[],
     env: variablesIn(env ?? [], fail),
     execInfo: JSON.stringify(info),

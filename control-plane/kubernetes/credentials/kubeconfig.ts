@@ -32,7 +32,7 @@ export function readKubeconfig(file: string, contextName: string | undefined): C
       'Name one of its contexts with svc.kubernetes.context, or set it with `kubectl config use-context`.',
     );
   const entries = new Entries(root, fail);
-  const [context] = entries.read('contexts', name as string, 'svc.kubernetes.context', newContexts);
+  const [context] = entries.read('contexts', name, 'svc.kubernetes.context', newContexts);
   const of = `which the context ${shown(name)} names`;
   const [cluster, clusterEntry] = entries.read('clusters', context.cluster, of, newClusters);
   const [, userEntry] = entries.read('users', context.user, of, newUsers);
@@ -40,7 +40,7 @@ export function readKubeconfig(file: string, contextName: string | undefined): C
   const userFields = fieldsIn(userEntry, 'user');
   refuseFields(clusterFields, UNSUPPORTED_OF_CLUSTER, `the cluster ${shown(cluster.name)}`, fail);
   refuseFields(userFields, UNSUPPORTED_OF_USER, `the user ${shown(context.user)}`, fail);
-  if (cluster.skipTLSVerify === true)
+  if (cluster.skipTLSVerify)
     fail(
       `has \`insecure-skip-tls-verify\` in the cluster ${shown(cluster.name)}`,
       'Anybody could then be given the credentials: name the authority of the cluster with `certificate-authority` instead.',
@@ -116,7 +116,7 @@ class FieldReader {
     const value = fields[name];
     if (value === undefined || value === null || value === '') return undefined;
     if (typeof value !== 'string') this.#fail(`has a \`${name}\` that is no text`);
-    return value as string;
+    return value;
   }
 
   file(fields: Fields, name: string): string | undefined {
@@ -153,15 +153,15 @@ function checkServer(server: string, user: AccessUser, fail: Fail): void {
   const url = URL.parse(server);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '')
     fail('names a server that is no URL with https');
-  if (url!.protocol === 'https:') return;
+  if (url.protocol === 'https:') return;
   if (Object.values(user).some((credential) => credential !== undefined))
     fail(
-      `names the server ${url!.origin}, to which credentials would be sent without TLS`,
+      `names the server ${url.origin}, to which credentials would be sent without TLS`,
       'Give the URL of the server with https.',
     );
-  if (!isLoopbackHost(url!.hostname.replaceAll(/[[\]]/g, '')))
+  if (!isLoopbackHost(url.hostname.replaceAll(/[[\]]/g, '')))
     fail(
-      `names the server ${url!.origin}, to which secrets of services would be sent without TLS`,
+      `names the server ${url.origin}, to which secrets of services would be sent without TLS`,
       'Give the URL of the server with https. Without TLS it has to be on this machine, as `kubectl proxy` is.',
     );
 }
@@ -193,7 +193,7 @@ function rootOf(text: string, fail: Fail): Fields {
     fail('is YAML with too many aliases', `${CHECK}.`, cause);
   }
   if (!isFields(root)) fail('is no kubeconfig: it has no fields');
-  return root as Fields;
+  return root;
 }
 
 function refuseFields(fields: Fields, names: readonly string[], where: string, fail: Fail): void {

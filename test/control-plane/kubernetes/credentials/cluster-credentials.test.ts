@@ -79,6 +79,10 @@ function pluginOf(script: string) {
   };
 }
 
+function pairOf(certificate: string, key: string): Partial<AccessUser> {
+  return { pair: { certificate: { pem: certificate }, key: { pem: key } } };
+}
+
 function printedToken(token: string, more: object = {}): string {
   return JSON.stringify({ kind: 'ExecCredential', status: { token, ...more } });
 }
@@ -131,9 +135,6 @@ test('a client certificate is used, unless it has expired or is of another key',
   const old = await authority.issue({
     from: new Date('2020-01-01T00:00:00Z'),
     to: new Date('2020-02-01T00:00:00Z'),
-  });
-  const pairOf = (certificate: string, key: string) => ({
-    pair: { certificate: { pem: certificate }, key: { pem: key } },
   });
   const { credentials } = credentialsOf(pairOf(good.certificate, good.key));
   expect(await credentials.current()).toEqual({ ...good, authorization: undefined });
@@ -244,7 +245,7 @@ test('requests that are refused with 401 are sent once more, with renewed creden
   const found = await Promise.all([1, 2, 3].map(() => client.get('/api/v1/configmaps/a')));
   expect(found.map((one) => one?.metadata.name)).toEqual(['a', 'a', 'a']);
   const sent = () => api.requests.map(({ headers }) => headers.authorization);
-  expect(sent().toSorted()).toEqual([
+  expect(sent().toSorted((one, other) => String(one).localeCompare(String(other)))).toEqual([
     ...Array<string>(3).fill('Bearer new'),
     ...Array<string>(3).fill('Bearer old'),
   ]);
