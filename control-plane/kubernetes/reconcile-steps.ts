@@ -3,7 +3,7 @@
 // Invariants
 // R1  An object without the labels of the service is never written or deleted, and keeps the service from being reconciled; neither is one that is being
 //     deleted. Both are found before anything is written. An object that takes the place of one that was read is not written either.
-//     The annotation of the namespace tells installations on one cluster apart, whose labels are the same.
+//     The annotation of the namespace distinguishes installations on one cluster, whose labels are the same.
 // R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
 // R3  The namespace, the claim of a journal and the database of a service are never deleted.
 import { setTimeout as delay } from 'node:timers/promises';
@@ -55,7 +55,7 @@ const BEGINNING_PAUSE_MS = 50;
 
 /** The objects of a service after an apply. */
 export interface AppliedService {
-  /** What the server has of each object, by its path. */
+  /** Each object as the server has it, by its path. */
   readonly objects: ReadonlyMap<string, KubeObject>;
   /** When the service has to be applied again although nothing has changed, in milliseconds since 1970; undefined: at no given time. */
   readonly renewAtMs: number | undefined;
