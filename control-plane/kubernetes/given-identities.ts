@@ -7,11 +7,11 @@ import { KubeError } from './api/kube-error.ts';
 import type { FoundPod } from './found-objects.ts';
 import { identityIn, serviceIdentitySecret } from './manifests/identity-secret.ts';
 import { pathOf } from './manifests/manifest.ts';
-import { isServing } from './pod-states.ts';
+import { hasTroubles, isServing } from './pod-states.ts';
 import type { Cluster } from './reconcile-steps.ts';
 
 /**
- * Returns what is wrong, worded for the members of the service; undefined: nothing, or all instances serve, or nobody can tell. Rejects with the reason of
+ * Returns what is wrong, worded for the members of the service; undefined: nothing, or no instance waits without the cluster saying why. Rejects with the reason of
  * the signal alone.
  */
 export async function givenIdentityProblem(
@@ -21,7 +21,7 @@ export async function givenIdentityProblem(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const isWaiting = pods.some(
-    (pod) => pod.metadata.deletionTimestamp === undefined && !isServing(pod),
+    (pod) => pod.metadata.deletionTimestamp === undefined && !isServing(pod) && !hasTroubles(pod),
   );
   if (!isWaiting) return undefined;
   const secret = serviceIdentitySecret(key);

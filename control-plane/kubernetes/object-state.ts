@@ -1,4 +1,4 @@
-// ObjectState: what tells whether an object is still as it was found, from its metadata alone.
+// ObjectState: the state of an object, by which it is compared with what was found, from its metadata alone.
 import { createHash } from 'node:crypto';
 import type { KubeObject } from './api/kube-object.ts';
 

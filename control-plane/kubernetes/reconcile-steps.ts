@@ -4,7 +4,7 @@
 // R1  An object without the labels of the service is never written or deleted, and keeps the service from being reconciled; neither is one that is being
 //     deleted. Both are found before anything is written. An object that takes the place of one that was read is not written either.
 //     One thing comes before: the certificate that a service has is renewed also while the service is refused, because its instances go on.
-//     The annotation of the namespace tells installations on one cluster apart, whose labels are the same.
+//     The annotation of the namespace distinguishes installations on one cluster, whose labels are the same.
 // R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
 // R3  The namespace, the claim of a journal, the database of a service and the note of it are never deleted.
 import { setTimeout as delay } from 'node:timers/promises';
@@ -62,7 +62,7 @@ interface ReadIdentity extends Read<Manifest> {
 
 /** The objects of a service after an apply. */
 export interface AppliedService {
-  /** What the server has of each object, by its path. */
+  /** Each object as the server has it, by its path. */
   readonly objects: ReadonlyMap<string, KubeObject>;
   /** When the service has to be applied again although nothing has changed, in milliseconds since 1970; undefined: at no given time. */
   readonly renewAtMs: number | undefined;

@@ -25,7 +25,7 @@ export interface ChangedObject {
 interface Remembered<Value> {
   readonly value: Value;
   readonly states: ObjectStates;
-  /** By the monotonic clock. */
+  /** The end of its time, by the monotonic clock. */
   readonly untilMs: number;
 }
 

@@ -209,16 +209,16 @@ class OpenWatches implements AsyncDisposable {
     const isNew = before === undefined || before.version !== version || !isSame(before, owner);
     if (owner === undefined || !isNew) return path;
     known.set(path, { ...owner, version });
-    this.#tell({ ...owner, kind, path, object });
+    this.#changed({ ...owner, kind, path, object });
     return path;
   }
 
   #forget(kind: WatchedKind, path: string, { project, service }: Owner): void {
     this.#known.get(kind)!.delete(path);
-    this.#tell({ project, service, kind, path, object: undefined });
+    this.#changed({ project, service, kind, path, object: undefined });
   }
 
-  #tell(seen: SeenObject): void {
+  #changed(seen: SeenObject): void {
     this.#options.onChange(seen);
     const { project, service } = seen;
     if (service === undefined) for (const key of this.#servicesOf(project)) this.#report(key);

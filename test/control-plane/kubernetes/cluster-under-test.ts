@@ -2,9 +2,14 @@
 //
 // Invariant: the orchestrator has the rights of the role with which svc is installed (deploy/kubernetes/), and what it asks for beyond them fails the
 // file of the test at its end. What a test does by itself it does as an administrator.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceKey } from '../../../client/index.ts';
 import { projectNamespace } from '../../../client/index.ts';
+import { SYSTEM_CLOCK } from '../../../kit/clock.ts';
+import { IdentitySecrets } from '../../../control-plane/kubernetes/identity-secrets.ts';
 import type { KubeClient } from '../../../control-plane/kubernetes/api/kube-client.ts';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-transport.ts';
@@ -23,6 +28,7 @@ import {
   DRIVER_USER,
   driverRoles,
 } from '../../support/kubernetes/installation-files.ts';
+import { GivenFolder, madeAuthority } from '../../support/certificates/given-folder.ts';
 import { installation } from '../../support/kubernetes/installation-under-test.ts';
 import { type ClusterUser, KubernetesServer } from '../../support/kubernetes/kubernetes-server.ts';
 import { ScriptedNode } from '../../support/kubernetes/scripted-node.ts';
@@ -36,6 +42,14 @@ export const INSTALLATION = installation({
   cluster: { disruptionBudgets: 'policy/v1beta1', hasSleepAction: false },
 });
 
+const DAY_MS = 86_400_000;
+
+interface Parts {
+  readonly node: ScriptedNode;
+  readonly account: ClusterUser;
+  readonly identities: IdentitySecrets;
+}
+
 export class ClusterUnderTest {
   readonly server: KubernetesServer;
   readonly node: ScriptedNode;
@@ -48,9 +62,12 @@ export class ClusterUnderTest {
   readonly driver: KubeClient;
   readonly orchestrator: KubernetesOrchestrator;
 
-  private constructor(server: KubernetesServer, node: ScriptedNode, account: ClusterUser) {
+  readonly #identities: IdentitySecrets;
+
+  private constructor(server: KubernetesServer, { node, account, identities }: Parts) {
     this.server = server;
     this.node = node;
+    this.#identities = identities;
     this.programs = new ScriptedPrograms(node);
     this.client = server.client();
     this.account = account;
@@ -62,7 +79,9 @@ export class ClusterUnderTest {
     const server = await KubernetesServer.start();
     try {
       const account = await driverAccount(server);
-      return new ClusterUnderTest(server, await ScriptedNode.start(server), account);
+      const identities = await givenIdentities();
+      const node = await ScriptedNode.start(server);
+      return new ClusterUnderTest(server, { node, account, identities });
     } catch (error) {
       await server.stop();
       throw error;
@@ -74,6 +93,7 @@ export class ClusterUnderTest {
     return new KubernetesOrchestrator({
       client: this.driver,
       installation: INSTALLATION,
+      identities: this.#identities,
       log: () => undefined,
       ...more,
     });
@@ -161,6 +181,18 @@ export class ClusterUnderTest {
         `the role of the control plane (deploy/kubernetes/chart/files/control-plane-role.yaml) lacks rights:\n${forbidden.join('\n')}`,
       );
   }
+}
+
+/** Returns who makes certificates by an authority of this test. */
+async function givenIdentities(): Promise<IdentitySecrets> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-authority-'));
+  const given = new GivenFolder(folder);
+  given.write(await madeAuthority());
+  const authority = await given.open();
+  // It is used as it was read.
+  rmSync(folder, { recursive: true });
+  const { trustDomain } = INSTALLATION;
+  return new IdentitySecrets({ authority, trustDomain, lifetimeMs: DAY_MS, clock: SYSTEM_CLOCK });
 }
 
 /** Makes the ServiceAccount of the control plane, with the rights of its role. */

@@ -63,7 +63,6 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
   beforeAll(async () => {
     writeFileSync(module, await compileFixture('routes'));
     cluster = await ClusterUnderTest.start();
-    await cluster.send('POST', '/api/v1/namespaces', { metadata: { name: 'svc-platform' } });
   }, 120_000);
   afterAll(() => cluster?.stop());
   beforeEach(async () => {

@@ -22,6 +22,7 @@ import {
 import { printedMissingKubernetes } from '../../support/kubernetes/kubernetes-programs.ts';
 import { newKey, newService } from './cluster-services.ts';
 import { ClusterUnderTest, INSTALLATION, until } from './cluster-under-test.ts';
+import { IMAGES } from './scripted-programs.ts';
 
 const noKubernetes = printedMissingKubernetes('installation.long.test.ts');
 const never = new AbortController().signal;
@@ -37,6 +38,17 @@ async function wholeLife(orchestrator: KubernetesOrchestrator, desired: DesiredS
   });
   await orchestrator.logs(desired.key, { previous: false, bytesMax: 1000 }, never);
   await orchestrator.reconcile({ kind: 'removed', key: desired.key }, never);
+}
+
+/** Observes a service until the cluster was asked why a pod has not started. */
+async function untilAsked(orchestrator: KubernetesOrchestrator, cluster: ClusterUnderTest) {
+  const key = newKey(WEB.name);
+  const desired = desiredService({ ...WEB, image: IMAGES.waiting }, { key });
+  await orchestrator.reconcile(desired, never);
+  await until(async () => {
+    await orchestrator.observe(key, never);
+    return cluster.server.audit.usedRights.includes('list events');
+  });
 }
 
 describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
@@ -82,6 +94,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     ];
     await Promise.all(services.map((desired) => wholeLife(orchestrator, desired)));
     await until(async () => reported.has(web.key.project));
+    await untilAsked(orchestrator, cluster);
     watch[Symbol.dispose]();
     // The server logs a watch at its end.
     await until(async () =>

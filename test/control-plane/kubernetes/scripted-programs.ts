@@ -8,6 +8,8 @@ export const IMAGES = {
   other: 'registry.example/web/other:1',
   missing: 'registry.example/web/missing:1',
   crashing: 'registry.example/web/crashing:1',
+  /** The pod of it waits for what it mounts. */
+  waiting: 'registry.example/web/waiting:1',
 };
 
 /** Name of the container with the program. */
@@ -68,8 +70,9 @@ export class ScriptedPrograms {
     const { containers } = pod['spec'] as { readonly containers: readonly Container[] };
     const program = containers.find(({ name }) => name === PROGRAM) ?? containers[0]!;
     const report = this.#programReport(pod, program.image);
-    // The platform's container is ready if the program is.
-    const others: ContainerReport = report.kind === 'ready' ? READY : { kind: 'not-ready' };
+    // The platform's container is ready if the program is. What a pod mounts is there for all containers or none.
+    const isWhole = report.kind === 'ready' || program.image === IMAGES.waiting;
+    const others: ContainerReport = isWhole ? report : { kind: 'not-ready' };
     return Object.fromEntries(
       containers.map(({ name }) => [name, name === program.name ? report : others]),
     );
@@ -82,6 +85,7 @@ export class ScriptedPrograms {
         reason: 'ImagePullBackOff',
         message: `Back-off pulling image "${image}"`,
       };
+    if (image === IMAGES.waiting) return { kind: 'waiting', reason: 'ContainerCreating' };
     const run = this.#runs.get(metadata.uid!) ?? this.#begin(metadata, image);
     const { restarts } = run;
     if (run.isDown) return { kind: 'ended', restarts, end: { exitCode: 1, reason: 'Error' } };

@@ -60,7 +60,7 @@ export class StoredObjects implements AsyncDisposable {
           refusal.status,
           statusObject(refusal.status, refusal.reason, refusal.message),
         );
-      if (objects.get(request.path) !== before) stored!.#tell(request.path, before);
+      if (objects.get(request.path) !== before) stored!.#send(request.path, before);
     });
     stored = new StoredObjects(api, objects, refusals);
     return stored;
@@ -84,7 +84,7 @@ export class StoredObjects implements AsyncDisposable {
     const before = this.objects.get(path);
     if (object === undefined) this.objects.delete(path);
     else this.objects.set(path, versioned(object, before));
-    this.#tell(path, before);
+    this.#send(path, before);
   }
 
   /** Changes the status of an object as its controller does: its generation stays. */
@@ -92,7 +92,7 @@ export class StoredObjects implements AsyncDisposable {
     const before = this.objects.get(path)!;
     const metadata = { ...before.metadata, resourceVersion: String(++versions) };
     this.objects.set(path, { ...before, metadata, status });
-    this.#tell(path, before);
+    this.#send(path, before);
   }
 
   /** Ends all watches, as a server does after their time. */
@@ -108,7 +108,7 @@ export class StoredObjects implements AsyncDisposable {
     this.#watches.set(path, (this.#watches.get(path) ?? new Set()).add(response));
   }
 
-  #tell(path: string, before: KubeObject | undefined): void {
+  #send(path: string, before: KubeObject | undefined): void {
     if (this.leavesOutChanges) return;
     const present = this.objects.get(path);
     const metadata = { ...before?.metadata, resourceVersion: String(++versions) };

@@ -26,11 +26,16 @@ export function madeAuthority(leftMs = 3650 * DAY_MS): Promise<IssuedPair> {
 }
 
 export class GivenFolder {
-  readonly folder = temporaryFolder();
+  readonly folder: string;
   readonly logged: LogEntry[] = [];
   /** Whole seconds, as certificates have them. */
   nowMs = Math.floor(Date.now() / 1000) * 1000;
   readonly clock = { nowMs: () => this.nowMs };
+
+  /** `folder`: by default one of the present test. */
+  constructor(folder = temporaryFolder()) {
+    this.folder = folder;
+  }
 
   /** Writes the files. `trusted`: certificates of ca.crt; undefined: there is no such file. */
   write({ certificate, key }: IssuedPair, trusted?: readonly IssuedPair[]): void {

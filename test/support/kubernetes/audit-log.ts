@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-tran
 interface AuditEvent {
   readonly verb: string;
   readonly requestURI: string;
+  readonly stageTimestamp: string;
   readonly objectRef?: {
     readonly resource?: string;
     readonly subresource?: string;
@@ -35,6 +36,7 @@ export function auditPolicy(user: string): JsonObject {
 
 export class AuditLog {
   readonly #file: string;
+  readonly #starts: { readonly fromMs: number; readonly toMs: number }[] = [];
 
   constructor(file: string) {
     this.#file = file;
@@ -56,9 +58,20 @@ export class AuditLog {
     return [...new Set(rights)].toSorted();
   }
 
+  /** Notes when the server was starting. It knows no rights until it has read them. */
+  addStart(fromMs: number, toMs: number): void {
+    this.#starts.push({ fromMs, toMs });
+  }
+
   /** The requests that were refused because their user has no right to them, as `verb path` each. */
   get forbidden(): readonly string[] {
-    return this.#events.filter(isForbidden).map(({ verb, requestURI }) => `${verb} ${requestURI}`);
+    return this.#events
+      .filter((event) => isForbidden(event) && !this.#isOfStart(Date.parse(event.stageTimestamp)))
+      .map(({ verb, requestURI }) => `${verb} ${requestURI}`);
+  }
+
+  #isOfStart(ms: number): boolean {
+    return this.#starts.some(({ fromMs, toMs }) => ms >= fromMs && ms <= toMs);
   }
 
   get #events(): readonly AuditEvent[] {

@@ -176,6 +176,7 @@ export class KubernetesServer {
   /** Starts a program of the server that was stopped, and waits until it answers. */
   async startProgram(name: ClusterProgram): Promise<void> {
     const { etcd, apiServer, controllerManager } = this.programs;
+    const startedMs = Date.now();
     if (name === 'etcd') this.#processes.start(name, etcd, this.#etcdFlags());
     else if (name === 'api-server') this.#processes.start(name, apiServer, this.#apiServerFlags());
     else this.#processes.start(name, controllerManager, this.#controllerFlags());
@@ -193,6 +194,7 @@ export class KubernetesServer {
           async () => undefined,
         ),
       );
+    if (name === 'api-server') this.audit.addStart(startedMs, Date.now());
   }
 
   /** Kills a program of the server, as in a crash. What etcd has acknowledged stays. */

@@ -186,17 +186,14 @@ test('a watch that is silent is ended, and the objects are listed again', async 
 test('a watch is live while it is open, and for five seconds after it has ended as it should', async () => {
   let passedMs = 0;
   const clock = { ...SYSTEM_CLOCK, monotonicMs: () => passedMs };
-  let end = (): unknown => undefined;
-  let begin = (): unknown => undefined;
+  const responses: ServerResponse[] = [];
   await using api = await WatchedApi.start(
     [
       (response) => {
-        end = () => response.end();
+        responses.push(response);
         response.flushHeaders();
       },
-      (response) => {
-        begin = () => response.flushHeaders();
-      },
+      (response) => void responses.push(response),
     ],
     { clock, isListedAnew: true, limits: { silentMs: 60_000 } },
   );
@@ -206,13 +203,13 @@ test('a watch is live while it is open, and for five seconds after it has ended 
   expect(api.isLive).toBe(true);
   passedMs = 60_000;
   expect(api.isLive).toBe(false);
-  end();
+  responses[0]!.end();
   await expect.poll(() => api.requests).toEqual(['list', '10', 'list', '10']);
   passedMs = 64_999;
   expect(api.isLive).toBe(true);
   passedMs = 65_000;
   expect(api.isLive).toBe(false);
-  begin();
+  responses[1]!.flushHeaders();
   await expect.poll(() => api.isLive).toBe(true);
 });
 
