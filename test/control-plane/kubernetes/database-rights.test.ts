@@ -34,14 +34,18 @@ test('the role for databases has every right that the control plane uses, and no
   });
   const desired = desiredService(PROCESS);
   const { key } = desired;
+  using _watch = orchestrator.watch(() => undefined);
   await orchestrator.reconcile(desired, never);
   await orchestrator.observe(key, never);
   await orchestrator.reconcile({ ...desired, generation: 8 }, never);
   await orchestrator.reconcile({ kind: 'removed', key }, never);
-  const requests = cluster.api.requests.filter(({ path }) => path.startsWith(`${group}/`));
-  const used = requests.flatMap((request) =>
-    verbsOf(request).map((verb) => `${verb} ${KIND.name}.postgresql.cnpg.io`),
-  );
+  const used = () => {
+    const requests = cluster.api.requests.filter(({ path }) => path.startsWith(`${group}/`));
+    const rights = requests.flatMap((request) =>
+      verbsOf(request).map((verb) => `${verb} ${KIND.name}.postgresql.cnpg.io`),
+    );
+    return [...new Set(rights)].toSorted();
+  };
   const { rules } = driverRoles().databases;
-  expect([...new Set(used)].toSorted()).toEqual(rightsOf(rules));
+  await expect.poll(used).toEqual(rightsOf(rules));
 });

@@ -1,5 +1,5 @@
 // Services of a cluster whose journals are in databases: those that an operator of databases makes, and those that were declared.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { projectNamespace } from '../../../client/index.ts';
 import type { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
 import {
@@ -46,10 +46,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       installation: { ...INSTALLATION, databases: CLOUD_NATIVE_PG },
       log: (entry) => logged.push(entry),
     });
-    // As a node does, which mounts the secrets before it starts a container.
-    cluster.node.script(({ metadata }) =>
-      mounted.has(metadata.namespace!) ? READY : { kind: 'waiting', reason: 'ContainerCreating' },
-    );
+    reportMounts();
   });
   afterAll(async () => {
     await orchestrator?.[Symbol.asyncDispose]();
@@ -59,11 +56,14 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
 
   /** Namespaces whose pods have what they mount. */
   const mounted = new Set<string>();
-  const mountAll = (namespace: string) => {
-    mounted.add(namespace);
+  /** As a node does, which mounts the secrets before it starts a container. */
+  const reportMounts = () =>
     cluster.node.script(({ metadata }) =>
       mounted.has(metadata.namespace!) ? READY : { kind: 'waiting', reason: 'ContainerCreating' },
     );
+  const mountAll = (namespace: string) => {
+    mounted.add(namespace);
+    reportMounts();
   };
   const reconcile = (desired: DesiredService) => orchestrator.reconcile(desired, never);
   const observe = ({ key }: DesiredService) => orchestrator.observe(key, never);
@@ -155,6 +155,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       code: 'SVC_UPGRADE_UNSAFE',
     });
     const end = { exitCode: 1, reason: 'Error', message };
+    onTestFinished(reportMounts);
     cluster.node.script(({ metadata }) => {
       if (metadata.annotations?.['svc.dev/generation'] !== '2') return READY;
       return {

@@ -90,6 +90,10 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const due = () => void (folder.nowMs += DAY_MS / 2);
 const foreign = (more: object = {}) =>
   cluster.objects.set(SECRET, { metadata: { name: 'site-identity', uid: 'theirs', ...more } });
+function madeBy(kind: string, name: string, uid: string) {
+  return { ownerReferences: [{ kind, name, uid, controller: true }] };
+}
+
 /** The service as the cluster has it, with a pod that waits for its volumes. */
 function running(isReady: boolean): void {
   const ours = { labels: serviceLabels(SITE.key), namespace: 'svc-shop' };
@@ -97,9 +101,6 @@ function running(isReady: boolean): void {
     workload('Deployment'),
     pod('site-1', { isReady, containers: [waiting('ContainerCreating')] }),
   ];
-  const madeBy = (kind: string, name: string, uid: string) => ({
-    ownerReferences: [{ kind, name, uid, controller: true }],
-  });
   cluster.objects.set(WORKLOAD, { ...deployment, metadata: { ...deployment.metadata, ...ours } });
   cluster.objects.set(WORKLOAD.replace(/deployments.*/, 'replicasets/site-a'), {
     metadata: { name: 'site-a', uid: 'a', ...ours, ...madeBy('Deployment', 'site', 'd') },
