@@ -68,6 +68,14 @@ export GOROOT="$work/packages/usr/lib/go-1.19" GOPATH="$work/gopath" GOCACHE="$w
 export GO111MODULE=off GOFLAGS= CGO_ENABLED=0 GOTMPDIR="$work" PATH="$GOROOT/bin:$PATH"
 cd "$root" || exit 1
 
+# From Go 1.18 on, the iterator of a map is its caller's. Without this the API server ends when it reads a custom resource.
+reflect2=vendor/github.com/modern-go/reflect2
+sed -i -e 's/m unsafe\.Pointer) \*hiter/m unsafe.Pointer, it *hiter)/' \
+  -e 's|// rest fields are ignored|pointers [6]unsafe.Pointer; numbers [4]uintptr|' "$reflect2/unsafe_link.go" &&
+  sed -i 's/hiter:      mapiterinit(/hiter:      begun(/' "$reflect2/unsafe_map.go" &&
+  echo 'func begun(rtype, m unsafe.Pointer) *hiter { it := new(hiter); mapiterinit(rtype, m, it); return it }' \
+    >>"$reflect2/unsafe_map.go" || fail 'cannot change reflect2'
+
 # Prints the packages whose types are described in the generated file that the archive lacks.
 described() {
   {

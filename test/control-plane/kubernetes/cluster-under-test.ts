@@ -199,7 +199,8 @@ async function givenIdentities(): Promise<IdentitySecrets> {
 async function driverAccount(server: KubernetesServer): Promise<ClusterUser> {
   const { namespace, name } = DRIVER_ACCOUNT;
   await server.createNamespace(namespace);
-  const { rules } = driverRoles().platform;
+  const { platform, databases } = driverRoles();
+  const rules = [...platform.rules, ...databases.rules];
   const account = await server.serviceAccount({ namespace, name, rules });
   // The API server has a role and its binding within moments.
   const [rule] = rules;

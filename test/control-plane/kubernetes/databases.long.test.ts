@@ -1,5 +1,5 @@
 // Services of a cluster whose journals are in databases: those that an operator of databases makes, and those that were declared.
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { projectNamespace } from '../../../client/index.ts';
 import type { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
 import {
@@ -171,15 +171,9 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     );
     expect(await observe(next)).toMatchObject({ readyInstances: 2, updatedInstances: 0 });
   });
-  // The last ones, because an API server that cannot store custom resources ends with them.
+
   describe('and an operator of databases', () => {
-    let missing: string | undefined;
-    beforeAll(async () => {
-      missing = await databases.install();
-      if (missing !== undefined)
-        console.log(`databases.long.test.ts is skipped in part: ${missing}`);
-    });
-    beforeEach(({ skip }) => skip(missing !== undefined, missing));
+    beforeAll(() => databases.install());
 
     test('pods wait for their database in the words of its operator, and its URL is only in its secret', async () => {
       const desired = newModule({ instances: 2 });

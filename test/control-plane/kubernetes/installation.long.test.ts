@@ -20,6 +20,7 @@ import {
   WEB,
 } from '../../support/kubernetes/installation-under-test.ts';
 import { printedMissingKubernetes } from '../../support/kubernetes/kubernetes-programs.ts';
+import { ScriptedDatabases } from '../../support/kubernetes/scripted-databases.ts';
 import { newKey, newService } from './cluster-services.ts';
 import { ClusterUnderTest, INSTALLATION, until } from './cluster-under-test.ts';
 import { IMAGES } from './scripted-programs.ts';
@@ -56,16 +57,14 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
 
   beforeAll(async () => {
     cluster = await ClusterUnderTest.start();
+    await new ScriptedDatabases(cluster.server).install();
   });
   afterAll(() => cluster?.stop());
 
-  // This API server ends at the first custom resource: a library in it is too old for the Go that builds it.
-  test.each(PLAIN_MANIFESTS)('takes every object of $file but custom resources', ({ file }) => {
+  test.each(PLAIN_MANIFESTS)('takes every object of $file', ({ file }) => {
     const { kubectl } = cluster.server.programs;
     const { kubeconfig } = cluster.server.administrator;
-    const items = objectsIn(readFileSync(join(INSTALLATION_FOLDER, file), 'utf8')).filter(
-      ({ apiVersion }) => !apiVersion.startsWith('postgresql.cnpg.io/'),
-    );
+    const items = objectsIn(readFileSync(join(INSTALLATION_FOLDER, file), 'utf8'));
     const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
     const { status, stdout, stderr } = spawnSync(
       kubectl,
