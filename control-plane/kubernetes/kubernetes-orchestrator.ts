@@ -214,6 +214,8 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
       for (const one of workloads) objects.set(workloadPath(key, one.kind as string), one);
       finding.keep(observation, statesOf(objects, versionState), this.#settledMs());
     }
+    // A secret that it needs may have been deleted or changed, which no watch reports.
+    if (isInTrouble(observation)) this.#applied.end(key);
     return observation;
   }
 
@@ -347,6 +349,12 @@ function statesOf(
 /** Returns a digest, which is all that is kept of a descriptor and its secrets. */
 function digestOf(value: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64');
+}
+
+/** Whether something keeps instances from running that the cluster gives a reason for, or that was not so at the end of the rollout. */
+function isInTrouble(observation: Observation): boolean {
+  if (observation.kind !== 'workload' || isAtRest(observation)) return false;
+  return observation.detail !== undefined || observation.rollout.kind !== 'progressing';
 }
 
 /** Whether all that is wanted runs. Of anything else the cluster may have more to say as time passes, without a change of these objects. */

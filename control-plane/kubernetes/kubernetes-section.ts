@@ -15,7 +15,7 @@ export interface KubernetesSection {
   readonly pageBytesMax: number;
   /** Objects that a list may have, over all pages. */
   readonly listItemsMax: number;
-  /** Time after which the API server is asked to end a watch, so that another one begins, in milliseconds. */
+  /** Time after which the API server is asked to end a watch, so that another one begins with a list, in milliseconds. Less than watch-silence-ms: old servers send no bookmarks for kinds of which nothing changes. */
   readonly watchMs: number;
   /** Time without an event or a bookmark after which a watch is ended and its objects are listed again, in milliseconds. */
   readonly watchSilenceMs: number;
@@ -25,6 +25,10 @@ export interface KubernetesSection {
   readonly watchPauseMaxMs: number;
   /** Size that an event of a watch may have, in bytes. */
   readonly eventBytesMax: number;
+  /** Longest time after which a service is applied and observed again although no watch has reported a change, in milliseconds; at least half of it. */
+  readonly settledMaxMs: number;
+  /** Age up to which an answer of the API server shows that it is there, in milliseconds. */
+  readonly contactAgeMaxMs: number;
   /** Interval at which the API server is asked for its version, and whether it is that of the same cluster, in milliseconds. */
   readonly identifyMs: number;
   /** Pause before the API server is asked for that again after a failure, in milliseconds. */
@@ -50,11 +54,13 @@ export const KUBERNETES_DEFAULTS: {
   pageItems: 250,
   pageBytesMax: 67_108_864,
   listItemsMax: 100_000,
-  watchMs: 240_000,
+  watchMs: 110_000,
   watchSilenceMs: 120_000,
   watchPauseMinMs: 100,
   watchPauseMaxMs: 30_000,
   eventBytesMax: 8_388_608,
+  settledMaxMs: 43_200_000,
+  contactAgeMaxMs: 5000,
   identifyMs: 60_000,
   identifyPauseMs: 2000,
   pluginTimeoutMs: 30_000,
@@ -77,6 +83,8 @@ export const KUBERNETES_RANGES: { readonly [Key in keyof KubernetesSection]: Ran
   watchPauseMinMs: [1, 60_000],
   watchPauseMaxMs: [1, 3_600_000],
   eventBytesMax: [65_536, 67_108_864],
+  settledMaxMs: [60_000, 604_800_000],
+  contactAgeMaxMs: [100, 60_000],
   identifyMs: [100, 3_600_000],
   identifyPauseMs: [10, 600_000],
   pluginTimeoutMs: [100, 600_000],

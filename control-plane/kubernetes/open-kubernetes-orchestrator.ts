@@ -86,6 +86,7 @@ export async function openKubernetesOrchestrator(
           pauseMaxMs: section.watchPauseMaxMs,
           eventBytesMax: section.eventBytesMax,
         },
+        settledLimits: section,
       }),
     memory: installed.memory,
     isNewCluster: settings.isNewCluster,

@@ -244,7 +244,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       expect((await cluster.client.get(path))!.metadata.resourceVersion).toBe(resourceVersion);
     });
 
-    test('a database that an admission webhook refuses is told in its words, and nothing of it is left', async () => {
+    test('the refusal of a database by an admission webhook is quoted, and nothing of it is left', async () => {
       const desired = newModule();
       await databases.refuse('storage class gold does not exist');
       const refusal = await reconcile(desired).catch((error: unknown) => error);

@@ -248,6 +248,22 @@ describe('what watches cannot tell', () => {
     expect(cluster.objects.get(secret)!['data']).toEqual(before);
   });
 
+  test('is applied again once an instance is in trouble, since a secret may be gone', async () => {
+    await watchedAndSettled();
+    const secret = `${SHOP}/secrets/site-env`;
+    cluster.objects.delete(secret);
+    const state = { waiting: { reason: 'CreateContainerConfigError', message: 'no secret' } };
+    changed(`${SHOP}/pods/site-1`, {
+      status: { phase: 'Pending', containerStatuses: [{ name: 'service', state }] },
+    });
+    await until(async () => {
+      await looked();
+      return cluster.objects.has(secret);
+    });
+    rollOut();
+    await settle();
+  });
+
   test('is asked for while a watch was silent for too long', async () => {
     await watchedAndSettled();
     clock.pass(119_999);

@@ -27,7 +27,7 @@ let listed: readonly KubeObject[];
 let open: Map<string, ServerResponse>;
 /** Path whose watches are refused. */
 let refused: string | undefined;
-/** What was told of objects. */
+/** The changes of objects that were reported. */
 let seen: SeenObject[];
 
 beforeEach(async () => {

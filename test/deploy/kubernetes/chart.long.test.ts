@@ -52,6 +52,15 @@ describe.skipIf(helm === undefined)('the chart', () => {
     expect(() => helmTemplate(helm!, values)).toThrow(words);
   });
 
+  test.each([
+    ['webhook.enabled=true', "additional properties 'webhook' not allowed"],
+    ['pullSecrets=registry', "at '/pullSecrets': got string, want array"],
+    ['gateway.id=gateway', "at '/gateway/id': 'gateway' does not match"],
+    ['organizationCreation=everybody', "at '/organizationCreation': value must be one of"],
+  ])('refuses what no value is: %s', (value, words) => {
+    expect(() => helmTemplate(helm!, [...GIVEN, value])).toThrow(words);
+  });
+
   test('makes neither a namespace nor a webhook service by itself', () => {
     const manifests = made();
     expect(manifests.some(({ kind }) => kind === 'Namespace')).toBe(false);
@@ -68,6 +77,8 @@ describe.skipIf(helm === undefined)('the chart', () => {
     const manifests = made(
       'controlPlane.settings.SVC_CONTROL_PLANE_REQUESTS_PER_MINUTE_MAX=600',
       'pullSecrets[0]=registry',
+      'services.pullSecrets[0]=one',
+      'services.pullSecrets[1]=other',
       'gateway.service.type=ClusterIP',
       'gateway.service.annotations.example\\.org/pool=internal',
       'controlPlane.databaseSecret=other',
@@ -84,6 +95,7 @@ describe.skipIf(helm === undefined)('the chart', () => {
     expect(valueOf(pod.containers[0]!, 'SVC_KUBERNETES_GATEWAY')).toBe(
       'spiffe://example.org/ns/svc-platform/sa/gateway',
     );
+    expect(valueOf(pod.containers[0]!, 'SVC_KUBERNETES_PULL_SECRETS')).toBe('one,other');
     // Without a class there are no Ingresses.
     expect(valueOf(pod.containers[0]!, 'SVC_KUBERNETES_INGRESS_ANNOTATIONS_FILE')).toBeUndefined();
     expect(JSON.stringify(manifests)).toContain('example.org/secret: gateway-identity');
