@@ -256,10 +256,7 @@ describe('what watches cannot tell', () => {
     changed(`${SHOP}/pods/site-1`, {
       status: { phase: 'Pending', containerStatuses: [{ name: 'service', state }] },
     });
-    await until(async () => {
-      await looked();
-      return cluster.objects.has(secret);
-    });
+    await expect.poll(() => looked()).toContain(`PATCH ${secret}`);
     rollOut();
     await settle();
   });
