@@ -71,7 +71,7 @@ export class GatewayIdentity implements AsyncDisposable {
     try {
       await client.apply(path, object, { force: found !== undefined, signal });
     } catch (error) {
-      throw withoutValues(error);
+      throw withoutValues(error, manifest);
     }
   }
 }

@@ -3,7 +3,8 @@
 //
 // Invariants
 // J1  The note of a declared database is written once its secret is there: before that no pod has started with it, and the descriptor can be corrected.
-//     It is written before the first pod that a reconcile starts, and before the workload of a deleted service goes.
+//     It is written before the first pod that a reconcile starts, and before a workload with pods is changed or goes: after that nothing else may
+//     say so. A paused service has no pods, so its note is written with the pause, and not again.
 // J2  Neither a claim nor a note is deleted here. Whoever has moved a journal deletes them.
 // J3  No value of a secret is read.
 import { hostingKind, type Problem, projectNamespace, type ServiceKey } from '@svc/client';
@@ -98,6 +99,13 @@ export function installationWith(
   return hasVolume && !hasMade ? { ...installation, databases: undefined } : installation;
 }
 
+/** Manifests of a service, without the note if the secret of its declared database is not there yet. */
+export interface ManifestsBesideJournal {
+  readonly manifests: readonly Manifest[];
+  /** Whether the note has to be written once the secret is there. */
+  readonly awaitsSecret: boolean;
+}
+
 /**
  * Returns the manifests that a service is brought to. `mayBegin`: whether it may begin a journal; without it no database is made. A service without
  * instances begins none, so nothing is noted, and whoever moves its journal can delete the note.
@@ -108,17 +116,19 @@ export async function manifestsBesideJournal(
   { key, descriptor, instances }: DesiredService,
   { databases, mayBegin }: BesideJournal,
   signal: AbortSignal,
-): Promise<readonly Manifest[]> {
+): Promise<ManifestsBesideJournal> {
   const isNote = ({ kind, metadata }: Manifest) =>
     kind === 'Secret' && metadata.name === journalNoteName(key);
   const isDatabase = ({ kind, apiVersion }: Manifest) =>
     kind === databases?.kind && apiVersion === databases.apiVersion;
   const made = mayBegin ? manifests : manifests.filter((one) => !isDatabase(one));
   const withoutNote = made.filter((one) => !isNote(one));
-  if (instances === 0) return withoutNote;
-  if (journalStorage(descriptor, { databases }) !== 'supplied') return made;
+  if (instances === 0) return { manifests: withoutNote, awaitsSecret: false };
+  if (journalStorage(descriptor, { databases }) !== 'supplied')
+    return { manifests: made, awaitsSecret: false };
   const path = pathIn(key, 'secrets', descriptor.database!.urlFrom);
-  return (await client.getMetadata(path, signal)) === undefined ? withoutNote : made;
+  const awaitsSecret = (await client.getMetadata(path, signal)) === undefined;
+  return { manifests: awaitsSecret ? withoutNote : made, awaitsSecret };
 }
 
 interface BesideJournal extends Pick<KubernetesInstallation, 'databases'> {

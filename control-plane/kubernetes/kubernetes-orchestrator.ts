@@ -171,7 +171,7 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     this.#forget(key);
     using finding = this.#applied.begin(key);
     const cluster = { ...this.#cluster, installation: installationWith(installation, kept) };
-    const { objects, renewAtMs } = await applyService(
+    const { objects, renewAtMs, awaitsSecret } = await applyService(
       cluster,
       desired,
       journal.length === 0,
@@ -179,6 +179,8 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     );
     // What was observed meanwhile may be from before the apply.
     this.#observed.end(key);
+    // No watch reports the secret; with it the note has to be written, unless that was written while the secret was there.
+    if (awaitsSecret && kept.supplied !== desired.descriptor.database?.urlFrom) return;
     const renewalMs = (renewAtMs ?? Infinity) - clock.nowMs();
     finding.keep(digest, statesOf(objects, contentState), Math.min(this.#settledMs(), renewalMs));
   }

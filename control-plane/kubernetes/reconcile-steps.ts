@@ -15,6 +15,7 @@ import { type DesiredService, WorkloadRefused } from '../orchestration/orchestra
 import type { KubeClient } from './api/kube-client.ts';
 import { KubeError } from './api/kube-error.ts';
 import type { KubeObject } from './api/kube-object.ts';
+import type { FoundWorkload } from './found-objects.ts';
 import type { IdentitySecrets } from './identity-secrets.ts';
 import { manifestsBesideJournal, missingNote } from './kept-journal.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
@@ -66,6 +67,8 @@ export interface AppliedService {
   readonly objects: ReadonlyMap<string, KubeObject>;
   /** When the service has to be applied again although nothing has changed, in milliseconds since 1970; undefined: at no given time. */
   readonly renewAtMs: number | undefined;
+  /** Whether the note of a declared database was left out, because its secret is not there. */
+  readonly awaitsSecret: boolean;
 }
 
 /**
@@ -81,7 +84,7 @@ export async function applyService(
   const identity = await renewIdentity(cluster, desired.key, signal);
   const { client, installation } = cluster;
   const { databases } = installation;
-  const manifests = await manifestsBesideJournal(
+  const { manifests, awaitsSecret } = await manifestsBesideJournal(
     client,
     manifestsOf(desired, installation),
     desired,
@@ -99,6 +102,7 @@ export async function applyService(
     ),
   ]);
   for (const read of identity === undefined ? wanted : [identity, ...wanted]) refuseForeign(read);
+  await noteBefore(cluster, desired.key, [...wanted, ...unwanted], signal);
   const objects = new Map<string, KubeObject>();
   let renewAtMs = identity?.renewAtMs;
   for (const read of wanted) {
@@ -107,7 +111,7 @@ export async function applyService(
     objects.set(read.path, await applyOne(cluster, read, signal));
   }
   await deleteOwn(cluster, desired.key, unwanted, signal);
-  return { objects, renewAtMs };
+  return { objects, renewAtMs, awaitsSecret };
 }
 
 /**
@@ -156,13 +160,38 @@ export async function removeService(
 ): Promise<void> {
   if (!(await isOwnProject(cluster, key, signal))) return;
   const all = await readAll(cluster, removedOf(cluster, key), signal);
-  const deployment = all.find(({ reference }) => reference.kind === 'Deployment')?.found;
-  const note =
-    deployment !== undefined && isOwn(deployment, serviceLabels(key))
-      ? await missingNote(cluster.client, key, deployment, signal)
-      : undefined;
+  const deployment = deploymentIn(all, key);
+  const note = deployment && (await missingNote(cluster.client, key, deployment, signal));
   if (note !== undefined) await cluster.client.apply(pathOf(note), note, { force: false, signal });
   await deleteOwn(cluster, key, all, signal);
+}
+
+/**
+ * Writes the note of the database that pods of the workload may have started with, before that is changed or deleted. `all`: the objects of the
+ * service; a note among them is written with them.
+ */
+async function noteBefore(
+  cluster: Cluster,
+  key: ServiceKey,
+  all: readonly Read<ObjectReference>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const deployment = deploymentIn(all, key);
+  // Without pods nothing can have begun since the pause, and whoever moves the journal has perhaps deleted the note.
+  if ((deployment?.spec?.replicas ?? 0) === 0) return;
+  const note = await missingNote(cluster.client, key, deployment!, signal);
+  if (note === undefined) return;
+  const path = pathOf(note);
+  if (all.some((read) => read.path === path)) return;
+  await applyOne(cluster, { reference: note, path, found: undefined }, signal);
+}
+
+function deploymentIn(
+  all: readonly Read<ObjectReference>[],
+  key: ServiceKey,
+): FoundWorkload | undefined {
+  const found = all.find(({ reference }) => reference.kind === 'Deployment')?.found;
+  return found !== undefined && isOwn(found, serviceLabels(key)) ? found : undefined;
 }
 
 /** Returns which objects of the service there are, beside those that outlast it. */
@@ -230,7 +259,8 @@ async function applyOne(
     try {
       return await client.apply(path, object, { force: present !== undefined, signal });
     } catch (error) {
-      throw shownRefusal(reference.kind === 'Secret' ? withoutValues(error) : error);
+      const shown = reference.kind === 'Secret' ? withoutValues(error, manifest) : error;
+      throw isOfService(error) ? refusalWith(shown as KubeError) : shown;
     }
   };
   if (!isWorkload(reference)) return apply(reference, found);
@@ -282,9 +312,15 @@ async function deleteOwn(
   }
 }
 
-function shownRefusal(error: unknown): unknown {
-  if (!(error instanceof KubeError) || error.kind !== 'refused') return error;
-  return error.status === UNPROCESSABLE || REFUSAL.test(error.message)
-    ? new WorkloadRefused(`the cluster refuses the service: ${error.message}`, { cause: error })
-    : error;
+/** Whether a failure is a refusal that concerns the service. */
+function isOfService(error: unknown): boolean {
+  return (
+    error instanceof KubeError &&
+    error.kind === 'refused' &&
+    (error.status === UNPROCESSABLE || REFUSAL.test(error.message))
+  );
+}
+
+function refusalWith(cause: KubeError): WorkloadRefused {
+  return new WorkloadRefused(`the cluster refuses the service: ${cause.message}`, { cause });
 }

@@ -202,6 +202,39 @@ describe('a declared database', () => {
     expect(cluster.takeWrites()).toEqual([]);
   });
 
+  test.each([
+    ['paused with a descriptor that leaves it', { ...MODULE, instances: 0, isPaused: true }],
+    ['paused', { ...DECLARED, instances: 0, isPaused: true }],
+    ['web-hosted for a while', SITE],
+    ['given another secret, which is not there', suppliedFrom('other-url')],
+  ])(
+    'that got its secret after the last apply is noted before its service is %s',
+    async (_, next) => {
+      await reconcile(DECLARED);
+      makeSecret('cart-url');
+      cluster.takeWrites();
+      await reconcile(next);
+      expect(cluster.takeWrites()[0]).toBe(`PATCH ${NOTE}`);
+      expect(noted()).toMatchObject({ 'svc.dev/journal-secret': 'cart-url' });
+      for (const more of [{}, MAKES])
+        expect(await refusedFor(MODULE, more)).toMatchObject([{ path: '/database' }]);
+      await reconcile(DECLARED);
+      expect(cluster.objects.get(`${APPS}/deployments/cart`)).toMatchObject({
+        spec: { replicas: 1 },
+      });
+    },
+  );
+
+  test('is left by no apply if the cluster refuses the note', async () => {
+    await reconcile(DECLARED);
+    makeSecret('cart-url');
+    const message = 'secrets "cart-journal" is forbidden: exceeded quota: small';
+    cluster.refusals.set(`PATCH ${NOTE}`, { status: 403, reason: 'Forbidden', message });
+    cluster.takeWrites();
+    await expect(reconcile(SITE)).rejects.toThrow(`refuses the service: ${message}`);
+    expect(cluster.takeWrites()).toEqual([`PATCH ${NOTE}`]);
+  });
+
   test('may move to another secret, which is noted once it is there', async () => {
     makeSecret('cart-url');
     await reconcile(DECLARED);
@@ -254,4 +287,8 @@ test('a service that is paused with a descriptor that leaves its journal stops, 
   expect(cluster.objects.get(`${APPS}/deployments/cart`)).toMatchObject({ spec: { replicas: 0 } });
   expect(noted()).toBeUndefined();
   expect(await refusedFor(DECLARED)).toMatchObject([{ path: '/database' }]);
+  // Its own journal is not taken for left either.
+  await reconcile(MODULE);
+  expect(noted()).toBeUndefined();
+  expect(await refusedFor(MODULE)).toEqual([]);
 });

@@ -221,6 +221,17 @@ describe('a service is refused with the words of the cluster', () => {
     expect(await refusalOf(SITE)).toBe(`the cluster refuses the service: ${message}`);
   });
 
+  test('of a secret, but without its values', async () => {
+    const env = { PASSWORD: 'hunter2', WORD: 'denied' };
+    const message =
+      'admission webhook "x" denied the request: {"PASSWORD":"aHVudGVyMg=="} has hunter2';
+    const refusal = { status: 400, reason: 'BadRequest', message };
+    cluster.refusals.set(`PATCH ${SHOP}/secrets/site-env`, refusal);
+    expect(await refusalOf(desiredService({ ...WEB, env }))).toBe(
+      'the cluster refuses the service: admission webhook "x" … the request: {"PASSWORD":"…"} has …',
+    );
+  });
+
   test.each([
     [403, 'Forbidden', 'User "svc" cannot patch resource "deployments"'],
     [409, 'Conflict', 'the object has been modified'],

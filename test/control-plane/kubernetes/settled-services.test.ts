@@ -7,6 +7,7 @@ import type { DesiredService } from '../../../control-plane/orchestration/orches
 import {
   desiredService,
   installation,
+  PROCESS,
   WEB,
 } from '../../support/kubernetes/installation-under-test.ts';
 import { until } from '../local/until.ts';
@@ -281,6 +282,37 @@ describe('what watches cannot tell', () => {
     await until(async () => (await looked()).some(isWrite));
     expect(cluster.objects.get(WORKLOAD)!['spec']).toMatchObject({ replicas: 2 });
   });
+});
+
+test('a service at rest whose database was not noted is applied at each look until its secret is there', async () => {
+  const database = { urlFrom: 'site-url' };
+  const desired = desiredService({ ...PROCESS, name: 'site', instances: 2, database });
+  const url = `${SHOP}/secrets/site-url`;
+  const note = `${SHOP}/secrets/site-journal`;
+  const settleIt = () =>
+    until(async () => {
+      const requests = await looked(desired);
+      if (requests.some(isWrite)) rollOut();
+      return requests.length === 0;
+    });
+  orchestrator.watch(() => reports++);
+  for (let at = 0; at < 4; at++) {
+    await looked(desired);
+    rollOut();
+  }
+  // Its instances have started since, which no watch has to say.
+  expect(await orchestrator.observe(key, never)).toMatchObject({ readyInstances: 2 });
+  expect((await looked(desired)).some(isWrite)).toBe(true);
+  cluster.objects.set(url, { metadata: { name: 'site-url' } });
+  expect(await looked(desired)).toContain(`PATCH ${note}`);
+  await settleIt();
+  // The note stays without the secret, so nothing is awaited.
+  cluster.objects.delete(url);
+  changed(WORKLOAD, { spec: {} });
+  await until(async () => (await looked(desired)).some(isWrite));
+  rollOut();
+  await settleIt();
+  expect(cluster.objects.has(note)).toBe(true);
 });
 
 test('a server that does not answer is not there, although every watch is open', async () => {
