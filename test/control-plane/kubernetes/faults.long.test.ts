@@ -2,6 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { KubeClient } from '../../../control-plane/kubernetes/api/kube-client.ts';
+import type { KubeLimits } from '../../../control-plane/kubernetes/api/kube-limits.ts';
+import type { WatchLimits } from '../../../control-plane/kubernetes/api/object-watch.ts';
 import type { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
 import { FIELD_MANAGER } from '../../../control-plane/kubernetes/manifests/object-names.ts';
 import type { DesiredService } from '../../../control-plane/orchestration/orchestrator.ts';
@@ -17,7 +19,6 @@ import { IMAGES } from './scripted-programs.ts';
 const noKubernetes = printedMissingKubernetes('faults.long.test.ts');
 const never = new AbortController().signal;
 const MERGE = 'application/merge-patch+json';
-const LIMITS = { answerTimeoutMs: 1000 };
 
 const refused =
   (status: number, reason: string, after?: string): Fault =>
@@ -63,8 +64,11 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
   });
 
   /** Returns a driver behind the faults, as a control plane that has just started. */
-  function newDriver(watchLimits = {}): KubernetesOrchestrator {
-    const driver = cluster.newOrchestrator({ client: api.client(LIMITS), watchLimits });
+  function newDriver(
+    watchLimits: Partial<WatchLimits> = {},
+    limits: Partial<KubeLimits> = {},
+  ): KubernetesOrchestrator {
+    const driver = cluster.newOrchestrator({ client: api.client(limits), watchLimits });
     opened.push(driver);
     return driver;
   }
@@ -168,11 +172,12 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       await pause(1500);
       await passed.pass();
     };
-    await expect(driver.observe(desired.key, never)).rejects.toThrow(
-      'has not answered within 1000 ms',
+    const impatient = newDriver({}, { answerTimeoutMs: 500 });
+    await expect(impatient.observe(desired.key, never)).rejects.toThrow(
+      'has not answered within 500 ms',
     );
-    await expect(driver.reconcile(desired, never)).rejects.toThrow(
-      'has not answered within 1000 ms',
+    await expect(impatient.reconcile(desired, never)).rejects.toThrow(
+      'has not answered within 500 ms',
     );
     api.fault = (passed) => passed.pass();
     await driver.reconcile(desired, never);
@@ -214,7 +219,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
       const desired = newService();
       const lines: string[] = [];
       const driver = cluster.newOrchestrator({
-        client: api.client(LIMITS),
+        client: api.client(),
         log: ({ message }) => lines.push(message),
         watchLimits: { pauseMinMs: 10, pauseMaxMs: 50 },
       });
