@@ -20,18 +20,24 @@ import {
   GENERATION_ANNOTATION,
   INCARNATION_ANNOTATION,
   STARTED_ANNOTATION,
+  TEMPLATE_ANNOTATION,
 } from './manifests/object-names.ts';
 import { isServing, troublesOf } from './pod-states.ts';
 
 const COMPLETE = 'NewReplicaSetAvailable';
 const LATE = 'ProgressDeadlineExceeded';
-/** Annotations that make templates differ. */
-const IDENTIFYING = [INCARNATION_ANNOTATION, GENERATION_ANNOTATION, STARTED_ANNOTATION];
+/** Annotations that make templates differ. Those of an earlier version of svc have no digest, and are of one template if neither has one. */
+const IDENTIFYING = [
+  INCARNATION_ANNOTATION,
+  GENERATION_ANNOTATION,
+  STARTED_ANNOTATION,
+  TEMPLATE_ANNOTATION,
+];
 
 export interface WantedPods {
   /** How many there should be. */
   readonly wanted: number;
-  /** Those of the present generation. */
+  /** Those of the present generation and template. */
   readonly updated: readonly FoundPod[];
 }
 

@@ -15,6 +15,7 @@ import {
   INCARNATION_ANNOTATION,
   INSTANCES_ANNOTATION,
   JOURNAL_ANNOTATION,
+  TEMPLATE_ANNOTATION,
 } from './manifests/object-names.ts';
 import { hasEnded, isServing, troublesOf } from './pod-states.ts';
 import { rolloutOf } from './rollout-state.ts';
@@ -47,7 +48,7 @@ function ofWorkload(key: ServiceKey, workload: FoundWorkload, found: FoundServic
   const wanted = countIn(annotations, INSTANCES_ANNOTATION);
   const pods = found.pods.filter((pod) => !hasEnded(pod));
   const isUpdated = (pod: FoundPod) =>
-    [INCARNATION_ANNOTATION, GENERATION_ANNOTATION].every(
+    [INCARNATION_ANNOTATION, GENERATION_ANNOTATION, TEMPLATE_ANNOTATION].every(
       (name) => pod.metadata.annotations?.[name] === annotations[name],
     );
   const serving = pods.filter((pod) => isServing(pod));
@@ -103,7 +104,7 @@ function presentWorkload(workloads: readonly FoundWorkload[]): FoundWorkload | u
   )[0];
 }
 
-/** `pods`: those of the present generation. */
+/** `pods`: those of the present generation and template. */
 function detailOf(
   { metadata, status }: FoundWorkload,
   pods: readonly FoundPod[],

@@ -35,6 +35,7 @@ test('each label, annotation, port and secret is named', () => {
     names.APPLIED_GENERATION_ANNOTATION,
     names.INSTANCES_ANNOTATION,
     names.STARTED_ANNOTATION,
+    names.TEMPLATE_ANNOTATION,
     names.PROJECT_SECRETS,
     names.SUPPLIED_URL_KEY,
     names.envSecretName(KEY),

@@ -24,6 +24,8 @@ export const JOURNAL_SECRET_ANNOTATION = 'svc.dev/journal-secret';
 export const INSTALLATION_ANNOTATION = 'svc.dev/installation';
 /** Annotation of pods: the time at which their workload last got instances after it had none. */
 export const STARTED_ANNOTATION = 'svc.dev/started';
+/** Annotation of pods: a digest of what is in their template beside its annotations. */
+export const TEMPLATE_ANNOTATION = 'svc.dev/template';
 
 /** Secret of the operator in the namespace of a project, with the secrets of its modules by their names. */
 export const PROJECT_SECRETS = 'project-secrets';

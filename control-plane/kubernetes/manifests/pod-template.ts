@@ -1,5 +1,9 @@
 // PodTemplate: the pods of a service, by its hosting. A pod is replaced when its template changes, so nothing is in it that a pause, or
 // another number of instances alone, changes.
+//
+// Invariant: templates of a service that differ have different annotations, so that pods are told apart by these alone, also where only the
+// installation has changed, and the generation of the service has not.
+import { createHash } from 'node:crypto';
 import {
   PROCESS_PORT,
   type ServiceDescriptor,
@@ -10,7 +14,12 @@ import type { DesiredService } from '../../orchestration/orchestrator.ts';
 import type { KubernetesInstallation } from './installation.ts';
 import { journalStorage } from './journal-storage.ts';
 import type { JsonObject } from './manifest.ts';
-import { GENERATION_ANNOTATION, INCARNATION_ANNOTATION, serviceLabels } from './object-names.ts';
+import {
+  GENERATION_ANNOTATION,
+  INCARNATION_ANNOTATION,
+  serviceLabels,
+  TEMPLATE_ANNOTATION,
+} from './object-names.ts';
 import { moduleCopy, moduleRuntime, processRuntime, proxyContainer } from './platform-container.ts';
 import { graceSeconds, POD_SECURITY } from './pod-settings.ts';
 import {
@@ -33,44 +42,55 @@ export function podTemplate(
   desired: DesiredService,
   installation: KubernetesInstallation,
 ): JsonObject {
-  const { key, descriptor, incarnation, generation } = desired;
-  const labels = serviceLabels(key);
-  const { initContainers, containers } = partsOf(desired, installation);
-  const volumes = containers.flatMap(({ files }) =>
-    files.flatMap(({ volume }) => (volume === undefined ? [] : [volume])),
-  );
+  const { incarnation, generation } = desired;
+  const labels = serviceLabels(desired.key);
+  const spec = podSpec(desired, installation);
   return {
     metadata: {
       labels,
       annotations: {
         [INCARNATION_ANNOTATION]: incarnation,
         [GENERATION_ANNOTATION]: String(generation),
+        [TEMPLATE_ANNOTATION]: digestOf([labels, spec]),
       },
     },
-    spec: {
-      automountServiceAccountToken: false,
-      // A service of the namespace with the name svc would set variables of a runtime otherwise.
-      enableServiceLinks: false,
-      terminationGracePeriodSeconds: graceSeconds(
-        installation,
-        journalStorage(descriptor, installation),
-      ),
-      securityContext: podSecurity(descriptor),
-      ...(installation.pullSecrets.length === 0
-        ? {}
-        : { imagePullSecrets: installation.pullSecrets.map((name) => ({ name })) }),
-      ...(initContainers.length === 0 ? {} : { initContainers }),
-      containers: containers.map(({ container }) => container),
-      topologySpreadConstraints: [
-        {
-          maxSkew: 1,
-          topologyKey: 'kubernetes.io/hostname',
-          whenUnsatisfiable: 'ScheduleAnyway',
-          labelSelector: { matchLabels: labels },
-        },
-      ],
-      volumes,
-    },
+    spec,
+  };
+}
+
+function digestOf(parts: readonly JsonObject[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+}
+
+function podSpec(desired: DesiredService, installation: KubernetesInstallation): JsonObject {
+  const { key, descriptor } = desired;
+  const { initContainers, containers } = partsOf(desired, installation);
+  const volumes = containers.flatMap(({ files }) =>
+    files.flatMap(({ volume }) => (volume === undefined ? [] : [volume])),
+  );
+  return {
+    automountServiceAccountToken: false,
+    // A service of the namespace with the name svc would set variables of a runtime otherwise.
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: graceSeconds(
+      installation,
+      journalStorage(descriptor, installation),
+    ),
+    securityContext: podSecurity(descriptor),
+    ...(installation.pullSecrets.length === 0
+      ? {}
+      : { imagePullSecrets: installation.pullSecrets.map((name) => ({ name })) }),
+    ...(initContainers.length === 0 ? {} : { initContainers }),
+    containers: containers.map(({ container }) => container),
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: serviceLabels(key) },
+      },
+    ],
+    volumes,
   };
 }
 

@@ -20,7 +20,7 @@ import {
   pathsOf,
   withImage,
 } from './cluster-services.ts';
-import { ClusterUnderTest, until } from './cluster-under-test.ts';
+import { ClusterUnderTest, INSTALLATION, until } from './cluster-under-test.ts';
 import { IMAGES } from './scripted-programs.ts';
 
 const noKubernetes = printedMissingKubernetes('kubernetes-orchestrator.long.test.ts');
@@ -121,6 +121,20 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     const after = await uidsOf(next);
     expect(after).toHaveLength(2);
     expect(after.filter((uid) => before.includes(uid))).toEqual([]);
+  });
+
+  test('another image of svc, at the same generation, rolls every pod, and is ready once all are new', async () => {
+    const desired = await running();
+    const installation = { ...INSTALLATION, image: 'registry.example/svc:0.2.0' };
+    for (const where of [installation, INSTALLATION]) {
+      const before = await cluster.uids(desired.key);
+      await using next = cluster.newOrchestrator({ installation: where });
+      await next.reconcile(desired, never);
+      expect(cluster.stateOf(desired, await cluster.observe(desired.key))).toBe('deploying');
+      await cluster.untilState(desired, 'ready');
+      const after = await cluster.uids(desired.key);
+      expect(after.filter((uid) => before.includes(uid))).toEqual([]);
+    }
   });
 
   test('hard case 16: status straight after apply is never the old ready (observedGeneration race)', async () => {

@@ -19,17 +19,21 @@ export interface Identity {
   readonly incarnation?: string;
   readonly generation?: number;
   readonly started?: string;
+  /** Digest of the pods' template; undefined: an earlier version of svc has written it. */
+  readonly template?: string | undefined;
 }
 
 function annotationsOf({
   incarnation = 'life1',
   generation = 1,
   started = APPLIED,
+  template,
 }: Identity): Annotations {
   return {
     'svc.dev/incarnation': incarnation,
     'svc.dev/generation': String(generation),
     'svc.dev/started': started,
+    ...(template === undefined ? {} : { 'svc.dev/template': template }),
   };
 }
 
@@ -51,7 +55,7 @@ export function workload(
 ): FoundWorkload {
   const { instances = 2, replicas = instances, version = 1, observedVersion = version } = fields;
   const { conditions, currentRevision, updateRevision, deletionTimestamp } = fields;
-  const { 'svc.dev/started': _, ...annotations } = annotationsOf(fields);
+  const { 'svc.dev/started': _, 'svc.dev/template': __, ...annotations } = annotationsOf(fields);
   return {
     kind,
     metadata: {
