@@ -1,6 +1,7 @@
 // CartVersions: the project of the cart in a folder of a test, and later versions of it.
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Sources } from './compile-fixture.ts';
 
 const CART = join(import.meta.dirname, '..', '..', 'fixtures', 'shopping-cart');
 const REMOVE_ROUTE = `  @del("/{id}")
@@ -44,6 +45,14 @@ export class CartVersions {
   /** The route that deletes a cart is not there from now on, which the check of an upgrade finds. */
   dropRemoval(): void {
     this.#replace('cart-endpoint.ts', REMOVE_ROUTE, '');
+  }
+
+  /** The sources of its module as they are now. */
+  sources(): Sources {
+    const assembly = join(this.folder, 'assembly');
+    return new Map(
+      readdirSync(assembly).map((name) => [name, readFileSync(join(assembly, name), 'utf8')]),
+    );
   }
 
   describe(text: string): void {

@@ -1,10 +1,9 @@
-// MachinePerson: a person of the people file who uses an installation of `svc up` from a terminal of their own: folders of their own,
+// MachinePerson: a person of the people file who uses an installation with `svc login-provider` from a terminal of their own: folders of their own,
 // a context, and a login by the code of a device, at the pages that a person sees.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, runSvc, SvcProcess } from './host-process.ts';
 import { FormBrowser } from './identity-provider/form-browser.ts';
-import type { OneMachine } from './one-machine.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** Returns the value of the form field, or of the attribute `action`, in a page of the login provider. */
@@ -12,6 +11,13 @@ function valueIn(body: string, pattern: RegExp): string {
   const [, value] = pattern.exec(body) ?? [];
   if (value === undefined) throw new Error(`The page has no ${pattern.source}:\n${body}`);
   return value;
+}
+
+/** Where people reach an installation. */
+export interface InstallationAddress {
+  readonly url: string;
+  /** File with the authority of its certificate; undefined: it has none of its own. */
+  readonly authority: string | undefined;
 }
 
 /** Terminal of a person: working folder, and variables of the commands. */
@@ -37,28 +43,36 @@ export async function logInByDevice({ cwd, env }: Terminal, subject: string): Pr
 }
 
 export class MachinePerson implements Terminal {
-  readonly cwd = temporaryFolder();
-  readonly env: NodeJS.ProcessEnv = {
-    XDG_CONFIG_HOME: join(this.cwd, 'config'),
-    XDG_STATE_HOME: join(this.cwd, 'state'),
-    XDG_CACHE_HOME: join(this.cwd, 'cache'),
-    SVC_CONTEXT: 'local',
-    NO_COLOR: '1',
-  };
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly #subject: string;
 
-  private constructor(subject: string) {
+  private constructor(subject: string, cwd: string) {
     this.#subject = subject;
+    this.cwd = cwd;
+    this.env = {
+      XDG_CONFIG_HOME: join(cwd, 'config'),
+      XDG_STATE_HOME: join(cwd, 'state'),
+      XDG_CACHE_HOME: join(cwd, 'cache'),
+      SVC_CONTEXT: 'local',
+      NO_COLOR: '1',
+    };
   }
 
-  /** Makes the context with which the person reaches the installation, which runs, and logs the person in. */
-  static async loggedIn(subject: string, machine: OneMachine): Promise<MachinePerson> {
-    const person = new MachinePerson(subject);
-    const [port] = machine.ports;
+  /**
+   * Makes the context with which the person reaches the installation, which runs, and logs the person in. `cwd`: an empty folder; by default one of
+   * the test.
+   */
+  static async loggedIn(
+    subject: string,
+    { url, authority }: InstallationAddress,
+    cwd = temporaryFolder(),
+  ): Promise<MachinePerson> {
+    const person = new MachinePerson(subject, cwd);
     // As an operator hands it out: the folder of the installation is closed to others.
-    copyFileSync(join(machine.folder, 'machine', 'ca.pem'), join(person.cwd, 'ca.pem'));
-    const url = `https://api.svc.localhost:${port}`;
-    await person.svc(`context set local --url ${url} --authority ca.pem --project shop`);
+    if (authority !== undefined) copyFileSync(authority, join(cwd, 'ca.pem'));
+    const trusting = authority === undefined ? '' : ' --authority ca.pem';
+    await person.svc(`context set local --url ${url}${trusting} --project shop`);
     const { code, stderr } = await logInByDevice(person, subject);
     if (code !== 0) throw new Error(`the login of ${subject} ended with ${code}: ${stderr}`);
     return person;

@@ -9,7 +9,8 @@ import { freePorts } from './free-ports.ts';
 import { type Ended, runSvc, SvcProcess } from './host-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const PEOPLE = `people:
+/** The people file of an installation of tests. */
+export const PEOPLE = `people:
   - subject: ann
   - subject: bob
     email: bob@example.com
@@ -21,7 +22,11 @@ machines:
     tenants: [local]
 `;
 
-const MACHINE = { SVC_CLIENT_ID: 'ci', SVC_CLIENT_SECRET: 'a-secret-of-16-characters-or-more' };
+/** Variables of the commands of its platform administrator. */
+export const MACHINE = {
+  SVC_CLIENT_ID: 'ci',
+  SVC_CLIENT_SECRET: 'a-secret-of-16-characters-or-more',
+};
 
 interface Answer {
   readonly status: number;
@@ -64,6 +69,16 @@ export class OneMachine {
     const machine = new OneMachine([gateway!, api!, login!, registry!, http!], credentials);
     onTestFinished(async () => void (await machine.run('down')));
     return machine;
+  }
+
+  /** URL of the control plane, at the gateway. */
+  get url(): string {
+    return `https://api.svc.localhost:${this.ports[0]}`;
+  }
+
+  /** File with the authority of the certificates of hostnames. */
+  get authority(): string {
+    return join(this.folder, 'machine', 'ca.pem');
   }
 
   /** The words of `svc up`. */
@@ -124,7 +139,7 @@ export class OneMachine {
           agent: false,
           method: body === undefined ? 'GET' : 'POST',
           servername: hostname,
-          ca: readFileSync(join(this.folder, 'machine', 'ca.pem')),
+          ca: readFileSync(this.authority),
           headers: {
             host: `${hostname}:${port}`,
             'content-type': 'application/json',

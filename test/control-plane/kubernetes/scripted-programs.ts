@@ -18,6 +18,9 @@ const PROGRAM = 'service';
 const CRASH_MS = 300;
 const RESTART_MS = 700;
 
+/** Reports of the containers of a pod, by their names. */
+export type Reports = Readonly<Record<string, ContainerReport>>;
+
 interface Run {
   readonly pod: string;
   restarts: number;
@@ -31,13 +34,19 @@ interface Container {
 
 export class ScriptedPrograms {
   readonly #node: ScriptedNode;
+  readonly #others: (pod: KubeObject) => Reports | undefined;
   readonly #runs = new Map<string, Run>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #notReady = new Set<string>();
 
-  constructor(node: ScriptedNode) {
+  /** `others` reports pods whose programs are not scripted. */
+  constructor(
+    node: ScriptedNode,
+    others: (pod: KubeObject) => Reports | undefined = () => undefined,
+  ) {
     this.#node = node;
-    node.script((pod) => this.#report(pod));
+    this.#others = others;
+    this.update();
   }
 
   /** Ends the program of a pod as if it had crashed. It is started again after a while. */
@@ -46,11 +55,11 @@ export class ScriptedPrograms {
     run.isDown = true;
     run.restarts++;
     this.#node.logs.restart(run.pod, PROGRAM);
-    this.#update();
+    this.update();
     this.#after(RESTART_MS, () => {
       run.isDown = false;
       this.#write(run);
-      this.#update();
+      this.update();
     });
   }
 
@@ -58,7 +67,7 @@ export class ScriptedPrograms {
   setReady(image: string, isReady: boolean): void {
     if (isReady) this.#notReady.delete(image);
     else this.#notReady.add(image);
-    this.#update();
+    this.update();
   }
 
   end(): void {
@@ -66,7 +75,12 @@ export class ScriptedPrograms {
     this.#node.script(() => READY);
   }
 
-  #report(pod: KubeObject): Readonly<Record<string, ContainerReport>> {
+  /** Reports every pod again. */
+  update(): void {
+    this.#node.script((pod) => this.#others(pod) ?? this.#report(pod));
+  }
+
+  #report(pod: KubeObject): Reports {
     const { containers } = pod['spec'] as { readonly containers: readonly Container[] };
     const program = containers.find(({ name }) => name === PROGRAM) ?? containers[0]!;
     const report = this.#programReport(pod, program.image);
@@ -112,10 +126,6 @@ export class ScriptedPrograms {
   #write({ pod, restarts }: Run): void {
     for (const line of ['starting', `run ${restarts} listens`])
       this.#node.logs.write(pod, PROGRAM, line);
-  }
-
-  #update(): void {
-    this.#node.script((pod) => this.#report(pod));
   }
 
   #after(ms: number, callback: () => void): void {

@@ -34,10 +34,18 @@ interface Container {
   readonly image: string;
 }
 
-/** Returns the status of a pod whose containers are as `reportOf` says. */
+/** The end of an init container that has done its work. */
+const DONE: ContainerReport = { kind: 'ended', end: { exitCode: 0, reason: 'Completed' } };
+/** The state of the other containers before that. */
+const INITIALIZING: ContainerReport = { kind: 'waiting', reason: 'PodInitializing' };
+
+/**
+ * Returns the status of a pod whose containers are as `reportOf` says. An init container of which it says nothing has done its work; while
+ * one has not, the others wait.
+ */
 export function podStatus(
   pod: KubeObject,
-  reportOf: (container: string) => ContainerReport,
+  reportOf: (container: string) => ContainerReport | undefined,
   { podAddress, nodeAddress, nowMs }: PodAddress,
 ): JsonObject {
   const now = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -45,7 +53,14 @@ export function podStatus(
     readonly containers: readonly Container[];
     readonly initContainers?: readonly Container[];
   };
-  const reports = containers.map(({ name }) => reportOf(name));
+  const initReports = initContainers.map(({ name }) => reportOf(name) ?? DONE);
+  const isInitialized = initReports.every(hasDone);
+  const reports = containers.map(({ name }) => {
+    if (!isInitialized) return INITIALIZING;
+    const report = reportOf(name);
+    if (report === undefined) throw new Error(`the script says nothing of the container ${name}`);
+    return report;
+  });
   const isReady = reports.every(({ kind }) => kind === 'ready');
   const isRunning = reports.some(({ kind }) => kind !== 'waiting');
   const condition = (type: string, holds: boolean) => ({
@@ -61,16 +76,16 @@ export function podStatus(
     hostIP: nodeAddress,
     startTime: now,
     conditions: [
-      condition('Initialized', true),
+      condition('Initialized', isInitialized),
       condition('PodScheduled', true),
       condition('ContainersReady', isReady),
       condition('Ready', isReady),
     ],
-    initContainerStatuses: initContainers.map(({ name, image }) => ({
+    initContainerStatuses: initContainers.map(({ name, image }, at) => ({
       ...identity(name, image),
-      ready: true,
-      restartCount: 0,
-      state: { terminated: endedState({ exitCode: 0, reason: 'Completed' }, now) },
+      ready: hasDone(initReports[at]!),
+      restartCount: initReports[at]!.restarts ?? 0,
+      state: stateOf(initReports[at]!, now),
     })),
     containerStatuses: containers.map(({ name, image }, at) => {
       const report = reports[at]!;
@@ -85,6 +100,10 @@ export function podStatus(
       };
     }),
   };
+}
+
+function hasDone(report: ContainerReport): boolean {
+  return report.kind === 'ended' && report.end.exitCode === 0;
 }
 
 function identity(name: string, image: string): JsonObject {

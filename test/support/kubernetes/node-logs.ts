@@ -57,6 +57,12 @@ export class NodeLogs {
     output.current = [];
   }
 
+  /** Removes the output of a pod that is gone. */
+  forget(pod: string): void {
+    for (const key of this.#outputs.keys())
+      if (key.startsWith(`${pod}/`)) this.#outputs.delete(key);
+  }
+
   /** Requests for the output of a pod fail from now on. */
   fail(pod: string, status: number, text: string): void {
     this.#failures.set(pod, { status, text });

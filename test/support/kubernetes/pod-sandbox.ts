@@ -2,8 +2,9 @@
 // host name, and a hosts file of its own. It has the network of this machine, so each pod has a loopback address.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Container } from './read-manifests.ts';
 
 /** All addresses of a pod, which on this machine are those of the other pods, too. */
@@ -24,6 +25,10 @@ export interface PodFiles {
   readonly files: Readonly<Record<string, string | Uint8Array>>;
   /** Names of hosts, and their addresses. */
   readonly hosts: Readonly<Record<string, string>>;
+  /** Folder with the files of `/data`, which outlives the pod. Absent: a new one of the pod. */
+  readonly dataFolder?: string;
+  /** Gets each line that the program logs. */
+  readonly onLine?: (line: string) => void;
 }
 
 /** Returns why this machine cannot run containers in this way; undefined: it can. */
@@ -44,10 +49,12 @@ export class PodSandbox {
   readonly #ended: Promise<unknown>;
   #stderr = '';
 
-  constructor(container: Container, { name, address, folder, files, hosts }: PodFiles) {
+  constructor(container: Container, pod: PodFiles) {
+    const { name, address, folder, files, hosts, dataFolder = join(folder, 'data') } = pod;
     this.name = name;
     this.address = address;
-    for (const part of ['data', 'etc', 'service']) mkdirSync(join(folder, part));
+    for (const part of ['etc', 'service']) mkdirSync(join(folder, part));
+    mkdirSync(dataFolder, { recursive: true });
     const all = {
       ...files,
       '/etc/hosts': Object.entries(hosts)
@@ -71,7 +78,7 @@ export class PodSandbox {
         join(folder, 'etc'),
         '/etc',
         '--bind',
-        join(folder, 'data'),
+        dataFolder,
         '/data',
         '--ro-bind',
         join(folder, 'service'),
@@ -86,6 +93,8 @@ export class PodSandbox {
       { stdio: ['ignore', 'ignore', 'pipe'], env: environment(container, address) },
     );
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
+    if (pod.onLine !== undefined)
+      createInterface({ input: this.#child.stderr! }).on('line', pod.onLine);
     this.#ended = once(this.#child, 'close');
   }
 
@@ -98,6 +107,18 @@ export class PodSandbox {
   async ended(): Promise<number | null> {
     await this.#ended;
     return this.#child.exitCode;
+  }
+
+  /** Sends SIGTERM to the program, which bubblewrap does not pass on, and resolves once it has ended. */
+  async stop(): Promise<void> {
+    const { pid } = this.#child;
+    try {
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+      for (const child of children.trim().split(' ')) process.kill(Number(child), 'SIGTERM');
+    } catch {
+      // It has ended by itself.
+    }
+    await this.#ended;
   }
 
   /** Ends the program. */
