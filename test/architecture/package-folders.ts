@@ -29,8 +29,6 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'login-provider',
     'test/support/kubernetes',
   ],
-  // The fields of a kubeconfig, from one file of it: the whole of it is a second of loading and 85 MB. Never its client or its informers.
-  '@kubernetes/client-node': ['control-plane/kubernetes/credentials/kubeconfig.ts'],
   jose: ['tokens'],
   // Requests to registries and receivers, whose addresses it lets us check before it connects, and to the API server of a cluster.
   undici: ['control-plane/kubernetes/api', 'oci', 'webhooks/sending'],

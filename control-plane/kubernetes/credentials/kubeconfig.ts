@@ -1,8 +1,6 @@
-// Kubeconfig reads the file by which clients of Kubernetes find a cluster and their credentials. Only the entries of one context are read; the fields of an
-// entry are those of @kubernetes/client-node, of which nothing else is loaded.
+// Kubeconfig reads the file by which clients of Kubernetes find a cluster and their credentials. Only the entries of one context are read.
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { newClusters, newContexts, newUsers } from '@kubernetes/client-node/dist/config_types.js';
 import { isLoopbackHost } from '@svc/kit/loopback-host';
 import { LineCounter, parseDocument } from 'yaml';
 import type { AccessUser, ClusterAccess, PemSource } from './cluster-access.ts';
@@ -31,70 +29,71 @@ export function readKubeconfig(file: string, contextName: string | undefined): C
       'has no current context',
       'Name one of its contexts with svc.kubernetes.context, or set it with `kubectl config use-context`.',
     );
-  const entries = new Entries(root, fail);
-  const [context] = entries.read('contexts', name, 'svc.kubernetes.context', newContexts);
+  const at = new FieldReader(dirname(resolve(file)), fail);
+  const entries = new Entries(root, at, fail);
+  const context = entries.read('contexts', name, 'svc.kubernetes.context');
   const of = `which the context ${shown(name)} names`;
-  const [cluster, clusterEntry] = entries.read('clusters', context.cluster, of, newClusters);
-  const [, userEntry] = entries.read('users', context.user, of, newUsers);
-  const clusterFields = fieldsIn(clusterEntry, 'cluster');
-  const userFields = fieldsIn(userEntry, 'user');
-  refuseFields(clusterFields, UNSUPPORTED_OF_CLUSTER, `the cluster ${shown(cluster.name)}`, fail);
-  refuseFields(userFields, UNSUPPORTED_OF_USER, `the user ${shown(context.user)}`, fail);
-  if (cluster.skipTLSVerify)
+  const clusterName = entries.text('contexts', name, context, 'cluster');
+  const userName = entries.text('contexts', name, context, 'user');
+  const cluster = entries.read('clusters', clusterName, of);
+  const userFields = entries.read('users', userName, of);
+  refuseFields(cluster, UNSUPPORTED_OF_CLUSTER, `the cluster ${shown(clusterName)}`, fail);
+  refuseFields(userFields, UNSUPPORTED_OF_USER, `the user ${shown(userName)}`, fail);
+  if (cluster['insecure-skip-tls-verify'] === true)
     fail(
-      `has \`insecure-skip-tls-verify\` in the cluster ${shown(cluster.name)}`,
+      `has \`insecure-skip-tls-verify\` in the cluster ${shown(clusterName)}`,
       'Anybody could then be given the credentials: name the authority of the cluster with `certificate-authority` instead.',
     );
-  const folder = dirname(resolve(file));
-  const at = new FieldReader(folder, fail);
-  const authority = at.pem(clusterFields, 'certificate-authority');
-  const serverName = cluster.tlsServerName;
+  const server = entries.text('clusters', clusterName, cluster, 'server').replace(/\/$/, '');
+  const authority = at.pem(cluster, 'certificate-authority');
+  const serverName = at.text(cluster, 'tls-server-name');
   const user = userOf(userFields, at, fail, () => ({
-    server: cluster.server,
+    server,
     'tls-server-name': serverName,
-    'certificate-authority-data': clusterFields['certificate-authority-data'],
+    'certificate-authority-data': cluster['certificate-authority-data'],
   }));
-  checkServer(cluster.server, user, fail);
-  return { source, server: cluster.server, authority, serverName, user, podNamespace: undefined };
+  checkServer(server, user, fail);
+  return { source, server, authority, serverName, user, podNamespace: undefined };
 }
+
+type List = 'contexts' | 'clusters' | 'users';
+
+/** The field of an entry that has all but its name. */
+const CONTENTS = { contexts: 'context', clusters: 'cluster', users: 'user' } as const;
 
 /** The entries of lists, found by their names. */
 class Entries {
   readonly #root: Fields;
+  readonly #at: FieldReader;
   readonly #fail: Fail;
 
-  constructor(root: Fields, fail: Fail) {
+  constructor(root: Fields, at: FieldReader, fail: Fail) {
     this.#root = root;
+    this.#at = at;
     this.#fail = fail;
   }
 
-  /** Returns the entry as the library reads it, and as it is. `of`: where its name is from. */
-  read<Entry>(
-    list: 'contexts' | 'clusters' | 'users',
-    name: string,
-    of: string,
-    parse: (entries: readonly unknown[]) => Entry[],
-  ): readonly [Entry, Fields] {
+  /** Returns the fields of an entry. A user may have none. `of`: where its name is from. */
+  read(list: List, name: string, of: string): Fields {
     const all = Array.isArray(this.#root[list]) ? (this.#root[list] as readonly unknown[]) : [];
     const found = all.filter((entry) => isFields(entry) && entry['name'] === name);
     if (found.length !== 1)
       this.#fail(
         `has ${found.length === 0 ? 'no entry' : 'several entries'} ${shown(name)} in \`${list}\`, ${of.startsWith('svc.') ? `where ${of} or \`current-context\` looks for it` : of}`,
       );
-    const entry = found[0] as Fields;
-    try {
-      const parsed = parse([withoutFiles(entry)])[0];
-      if (parsed !== undefined) return [parsed, entry];
-    } catch (error) {
-      // The words are those of the library about the one entry that it was given: `clusters[0].cluster.server is missing`.
-      const words = error instanceof TypeError ? 'has another form' : (error as Error).message;
-      this.#fail(
-        `has an entry ${shown(name)} in \`${list}\` that is incomplete: ${words}`,
-        `${CHECK}.`,
-        error,
-      );
-    }
-    return this.#fail(`has an entry ${shown(name)} in \`${list}\` that is incomplete`);
+    const contents = (found[0] as Fields)[CONTENTS[list]] ?? (list === 'users' ? {} : undefined);
+    return isFields(contents) ? contents : this.#incomplete(list, name, CONTENTS[list]);
+  }
+
+  /** Returns a text that an entry has to have. */
+  text(list: List, name: string, fields: Fields, field: string): string {
+    return this.#at.text(fields, field) ?? this.#incomplete(list, name, field);
+  }
+
+  #incomplete(list: List, name: string, field: string): never {
+    return this.#fail(
+      `has an entry ${shown(name)} in \`${list}\` that is incomplete: ${field} is missing`,
+    );
   }
 }
 
@@ -203,17 +202,6 @@ function refuseFields(fields: Fields, names: readonly string[], where: string, f
       `has \`${found}\` in ${where}, which svc does not support`,
       'Give the user a token, a client certificate, or a credential plugin (`exec`).',
     );
-}
-
-/** The library would read a file of the token, relative to the working folder. */
-function withoutFiles(entry: Fields): Fields {
-  const user = entry['user'];
-  return isFields(user) ? { ...entry, user: { ...user, 'token-file': undefined } } : entry;
-}
-
-function fieldsIn(entry: Fields, name: string): Fields {
-  const value = entry[name];
-  return isFields(value) ? value : {};
 }
 
 function shown(name: unknown): string {
