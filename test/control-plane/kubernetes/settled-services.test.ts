@@ -263,6 +263,7 @@ describe('what watches cannot tell', () => {
     });
     rollOut();
     await settle();
+    expect(await looked()).toEqual([]);
   });
 
   test('is asked for while a watch was silent for too long', async () => {
