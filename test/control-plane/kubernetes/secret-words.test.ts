@@ -11,6 +11,14 @@ function secretWith(...values: readonly string[]): Manifest {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'cart-env', labels: {} }, data };
 }
 
+/** Returns JSON as programs in Go write it. */
+function markup(json: string): string {
+  return json
+    .replaceAll('&', String.raw`\u0026`)
+    .replaceAll('<', String.raw`\u003c`)
+    .replaceAll('>', String.raw`\u003e`);
+}
+
 /** Returns what is shown of the words of a server about a secret with these values. */
 function shown(message: string, ...values: readonly string[]): string {
   const fields = { status: 403, contentType: 'application/json', retryAfter: undefined };
@@ -60,11 +68,6 @@ test('a value of fewer than four characters is replaced where it stands alone', 
 test.each(['say "hunter2" & <go>\n\ttwice', 'ünï\u{1F600}\u202Ecode', String.raw`back\slash\n`])(
   'a value is found within JSON, also within JSON of JSON, and as bytes: %j',
   (value) => {
-    const markup = (text: string) =>
-      text
-        .replaceAll('&', String.raw`\u0026`)
-        .replaceAll('<', String.raw`\u003c`)
-        .replaceAll('>', String.raw`\u003e`);
     const once = JSON.stringify({ A: value });
     for (const quote of [value, once, JSON.stringify(once), markup(once)])
       expect(shown(`denied: ${quote}`, value)).toMatch(/^denied: [\\"{A:]*…[\\"}]*$/);

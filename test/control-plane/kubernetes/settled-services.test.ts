@@ -260,6 +260,7 @@ describe('what watches cannot tell', () => {
     await expect.poll(() => looked()).toContain(`PATCH ${secret}`);
     rollOut();
     await settle();
+    expect(await looked()).toEqual([]);
   });
 
   test('is asked for while a watch was silent for too long', async () => {
