@@ -13,10 +13,16 @@ export interface ClusterIdentity {
   readonly features: ClusterFeatures;
 }
 
+export interface RememberedCluster {
+  readonly uid: string;
+  /** Id of the installation, which it keeps for ever. */
+  readonly installation: string;
+}
+
 /** Where the control plane remembers in which cluster its services are. */
 export interface ClusterMemory {
   /** Remembers the cluster if none is remembered, or if `isNew`. Resolves with the one that is remembered then. */
-  remember(uid: string, isNew: boolean): Promise<string>;
+  remember(uid: string, isNew: boolean): Promise<RememberedCluster>;
 }
 
 const SYSTEM_NAMESPACE = '/api/v1/namespaces/kube-system';

@@ -36,8 +36,8 @@ export interface IdentifiedOrchestratorOptions {
   readonly client: KubeClient;
   /** URL of the API server, for messages. */
   readonly server: string;
-  /** Opens the orchestrator of a cluster with these features. */
-  readonly open: (features: ClusterFeatures) => ClusterOrchestrator;
+  /** Opens the orchestrator of a cluster with these features. `installation`: the id of the installation. */
+  readonly open: (features: ClusterFeatures, installation: string) => ClusterOrchestrator;
   /** Resolves when the journal of the control plane is open. */
   readonly memory: Promise<ClusterMemory>;
   /** True: the first cluster that answers replaces the remembered one. */
@@ -147,10 +147,10 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
         await untilAborted(memory, signal)
       ).remember(identity.uid, this.#isNewCluster);
       signal.throwIfAborted();
-      if (remembered !== identity.uid) throw otherCluster(identity.uid, remembered, server);
+      if (remembered.uid !== identity.uid) throw otherCluster(identity.uid, remembered.uid, server);
       this.#isNewCluster = false;
       this.#error = undefined;
-      await this.#take(identity);
+      await this.#take(identity, remembered.installation);
     } catch (error) {
       if (signal.aborted) return;
       this.#fail(identificationError(error, server));
@@ -169,18 +169,22 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
     this.#failed.resolve(error);
   }
 
-  async #take(identity: ClusterIdentity): Promise<void> {
+  async #take(identity: ClusterIdentity, installation: string): Promise<void> {
     const former = this.#present;
     if (former !== undefined && sameFeatures(former.identity, identity)) return;
     const { open, log, server } = this.#options;
-    const inner = open(identity.features);
+    const inner = open(identity.features, installation);
     this.#present = { inner, identity };
     for (const watch of this.#watches) {
       watch.inner?.[Symbol.dispose]();
       watch.inner = inner.watch(watch.changed);
     }
     const { version = 'unknown', uid } = identity;
-    log({ level: 'info', message: 'cluster found', fields: { server, version, uid } });
+    log({
+      level: 'info',
+      message: 'cluster found',
+      fields: { server, version, uid, installation },
+    });
     await former?.inner[Symbol.asyncDispose]();
   }
 }

@@ -73,10 +73,10 @@ export async function openKubernetesOrchestrator(
   const orchestrator = new IdentifiedOrchestrator({
     client,
     server,
-    open: (cluster) =>
+    open: (cluster, id) =>
       new KubernetesOrchestrator({
         client,
-        installation: { ...installation, cluster },
+        installation: { ...installation, id, cluster },
         ...identities,
         log,
         watchLimits: {
@@ -115,12 +115,12 @@ async function identitiesOf(
   return await openIdentities({ ...parts, authority, gatewaySecret, section });
 }
 
-/** Returns what manifests need, but for the features of the cluster. */
+/** Returns what manifests need, but for what is known once the cluster has answered. */
 export function installationOf(
   settings: KubernetesSettings,
   { podNamespace }: Pick<ClusterAccess, 'podNamespace'>,
   { baseDomain, provider }: Pick<InstalledInCluster, 'baseDomain' | 'provider'>,
-): Omit<KubernetesInstallation, 'cluster'> {
+): Omit<KubernetesInstallation, 'id' | 'cluster'> {
   const { ingress, databasesFile, section } = settings;
   const { image, pullSecrets, registry, trustDomain, gatewayId, remotingFrom } = settings;
   return {

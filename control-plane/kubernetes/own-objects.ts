@@ -26,7 +26,10 @@ export function isOwn({ metadata }: KubeObject, labels: Labels): boolean {
   return OWNING_LABELS.every((name) => metadata.labels?.[name] === labels[name]);
 }
 
-/** Returns whether the namespace of a project is this installation's, or may become so. Rejects with KubeError, and the reason of the signal. */
+/**
+ * Returns whether the namespace of a project is this installation's, or may become so: there is none, or it has the labels of the project and not the
+ * annotation of another installation. Rejects with KubeError, and the reason of the signal.
+ */
 export async function isOwnProject(
   { client, installation }: OwnCluster,
   key: ServiceKey,
@@ -34,10 +37,32 @@ export async function isOwnProject(
 ): Promise<boolean> {
   const manifest = namespaceManifest(key, installation);
   const found = await client.get(pathOf(manifest), signal);
-  return found === undefined || otherInstallation(found, installation.namespace) === undefined;
+  if (found === undefined) return true;
+  return (
+    isOwn(found, manifest.metadata.labels) &&
+    otherInstallation(found, installation.id) === undefined
+  );
 }
 
-/** Returns the installation that a namespace belongs to if it is another one than `own`. */
+/**
+ * Returns whether this installation has applied the namespace of a project, so that a certificate may be written there before it is applied again.
+ * Rejects with KubeError, and the reason of the signal.
+ */
+export async function isAppliedProject(
+  { client, installation }: OwnCluster,
+  key: ServiceKey,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const manifest = namespaceManifest(key, installation);
+  const found = await client.get(pathOf(manifest), signal);
+  return (
+    found !== undefined &&
+    isOwn(found, manifest.metadata.labels) &&
+    found.metadata.annotations?.[INSTALLATION_ANNOTATION] === installation.id
+  );
+}
+
+/** Returns the id of the installation that a namespace belongs to if it is another one than `own`. */
 export function otherInstallation(
   { metadata }: KubeObject,
   own: string | undefined,

@@ -3,8 +3,8 @@
 // Invariants
 // R1  An object without the labels of the service is never written or deleted, and keeps the service from being reconciled; neither is one that is being
 //     deleted. Both are found before anything is written. An object that takes the place of one that was read is not written either.
-//     One thing comes before: the certificate that a service has is renewed also while the service is refused, because its instances go on.
-//     The annotation of the namespace distinguishes installations on one cluster, whose labels are the same.
+//     One thing comes before: the certificate that a service has is renewed also while the service is refused, because its instances go on. It is
+//     written only into a namespace that has the annotation of this installation. That distinguishes installations on one cluster, whose labels are the same.
 // R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
 // R3  The namespace, the claim of a journal, the database of a service and the note of it are never deleted.
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,7 +26,7 @@ import {
   serviceLabels,
 } from './manifests/object-names.ts';
 import { manifestsOf } from './manifests/service-manifests.ts';
-import { isOwn, isOwnProject, otherInstallation } from './own-objects.ts';
+import { isAppliedProject, isOwn, isOwnProject, otherInstallation } from './own-objects.ts';
 import type { ResourcePaths } from './resource-paths.ts';
 import { withoutValues } from './secret-words.ts';
 import { beginningOf, continuedWorkload, hasBegun, isWorkload } from './workload-start.ts';
@@ -132,14 +132,14 @@ export async function renewIdentity(
     found !== undefined &&
     isOwn(found, serviceLabels(key)) &&
     found.metadata.deletionTimestamp === undefined &&
-    (await isOwnProject(cluster, key, signal));
+    (await isAppliedProject(cluster, key, signal));
   if (!isKept) return { ...read!, renewAtMs: undefined };
   const { manifest, renewAtMs } = await identities.renewed(owner, found);
   if (manifest !== undefined) await applyOne(cluster, { ...read!, reference: manifest }, signal);
   return { ...read!, renewAtMs };
 }
 
-/** Gives a service its first certificate. Returns when that has to be renewed. */
+/** Gives a service its first certificate, or keeps one that was there before its namespace was applied. Returns when that has to be renewed. */
 async function makeIdentity(
   cluster: Cluster,
   key: ServiceKey,
@@ -147,8 +147,9 @@ async function makeIdentity(
   signal: AbortSignal,
 ): Promise<number> {
   const identities = cluster.identities!;
-  const { manifest, renewAtMs } = await identities.renewed(identities.ofService(key), undefined);
-  await applyOne(cluster, { ...read, reference: manifest! }, signal);
+  const owner = identities.ofService(key);
+  const { manifest, renewAtMs } = await identities.renewed(owner, read.found);
+  if (manifest !== undefined) await applyOne(cluster, { ...read, reference: manifest }, signal);
   return renewAtMs;
 }
 
@@ -237,7 +238,7 @@ function refuseForeign({ reference, found }: Read<Manifest>): void {
   const other = otherInstallation(found, metadata.annotations?.[INSTALLATION_ANNOTATION]);
   if (other !== undefined)
     throw new WorkloadRefused(
-      `${name} is of another installation of svc, whose namespace is ${printable(other)}: this project needs another id`,
+      `${name} is of another installation of svc (${printable(other)}): this project needs another id`,
     );
   if (!isOwn(found, metadata.labels))
     throw new WorkloadRefused(
@@ -257,6 +258,9 @@ async function applyOne(
     const uid = present?.metadata.uid;
     const object = { ...manifest, metadata: { ...manifest.metadata, ...(uid && { uid }) } };
     try {
+      // One that another svc makes at the same time would not conflict with an apply, whose manager has the same name.
+      if (reference.kind === 'Namespace' && present === undefined)
+        return await client.create(path.slice(0, path.lastIndexOf('/')), object, signal);
       return await client.apply(path, object, { force: present !== undefined, signal });
     } catch (error) {
       const shown = reference.kind === 'Secret' ? withoutValues(error, manifest) : error;

@@ -81,6 +81,13 @@ export class KubeClient {
     return checkedObject(answer, `the answer to an apply of ${path}`);
   }
 
+  /** Creates an object, and returns it. `path`: that of all objects of its kind. One that exists is a KubeError with the reason `AlreadyExists`. */
+  async create(path: string, object: KubeObject, signal?: AbortSignal): Promise<KubeObject> {
+    const query = { fieldManager: this.#fieldManager };
+    const answer = await this.transport.send({ method: 'POST', path, query, body: object, signal });
+    return checkedObject(answer, `the answer to a create in ${path}`);
+  }
+
   /** Returns an object; undefined: there is none. */
   get(path: string, signal?: AbortSignal): Promise<KubeObject | undefined> {
     return this.#get({ method: 'GET', path, signal });

@@ -3,6 +3,8 @@
 import type { JsonObject } from './manifest.ts';
 
 export interface KubernetesInstallation {
+  /** Random, and kept in the journal of the control plane. It tells the projects of this installation from those of another one in the cluster. */
+  readonly id: string;
   /** Image of svc, which is the runtime, and the proxy of web-hosted services as well. */
   readonly image: string;
   /** Namespace of the platform's own programs. No project may have it. */

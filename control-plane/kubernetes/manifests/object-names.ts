@@ -20,7 +20,7 @@ export const INSTANCES_ANNOTATION = 'svc.dev/instances';
 export const JOURNAL_ANNOTATION = 'svc.dev/journal';
 /** The secret with the URL of a database that was declared. */
 export const JOURNAL_SECRET_ANNOTATION = 'svc.dev/journal-secret';
-/** Annotation of the namespace of a project: the namespace of the platform whose project it is. */
+/** Annotation of the namespace of a project: the id of the installation whose project it is. */
 export const INSTALLATION_ANNOTATION = 'svc.dev/installation';
 /** Annotation of pods: the time at which their workload last got instances after it had none. */
 export const STARTED_ANNOTATION = 'svc.dev/started';

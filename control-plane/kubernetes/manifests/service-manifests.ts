@@ -36,7 +36,7 @@ export function manifestsOf(
 /** Pods that ask for more rights than those of services are refused in it, from 1.23 on. */
 export function namespaceManifest(
   { project }: Pick<ServiceKey, 'project'>,
-  { namespace }: Pick<KubernetesInstallation, 'namespace'>,
+  { id }: Pick<KubernetesInstallation, 'id'>,
 ): Manifest {
   return {
     apiVersion: 'v1',
@@ -44,7 +44,7 @@ export function namespaceManifest(
     metadata: {
       name: projectNamespace(project),
       labels: { ...projectLabels(project), 'pod-security.kubernetes.io/enforce': 'restricted' },
-      annotations: { [INSTALLATION_ANNOTATION]: namespace },
+      annotations: { [INSTALLATION_ANNOTATION]: id },
     },
   };
 }

@@ -154,12 +154,12 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     const desired = await running();
     const before = await cluster.uids(desired.key);
     const other = cluster.newOrchestrator({
-      installation: { ...INSTALLATION, namespace: 'svc-staging' },
+      installation: { ...INSTALLATION, id: 'another' },
     });
     opened.push(other);
     const { key } = desired;
     await expect(other.reconcile({ ...desired, generation: 9 }, never)).rejects.toThrow(
-      `the Namespace svc-${key.project} is of another installation of svc, whose namespace is svc-platform`,
+      `the Namespace svc-${key.project} is of another installation of svc (${INSTALLATION.id})`,
     );
     expect(await other.observe(key, never)).toEqual({ kind: 'none', key });
     expect(await other.logs(key, { previous: false, bytesMax: 1000 }, never)).toEqual([]);

@@ -59,7 +59,7 @@ function memoryOf(remembered?: string): ClusterMemory & { remembered: string | u
     remembered,
     remember: (uid: string, isNew: boolean) => {
       if (memory.remembered === undefined || isNew) memory.remembered = uid;
-      return Promise.resolve(memory.remembered);
+      return Promise.resolve({ uid: memory.remembered, installation: 'ours' });
     },
   };
   return memory;

@@ -52,7 +52,8 @@ export class StoredObjects implements AsyncDisposable {
         return;
       }
       const refusal = stored?.refuseAll ?? refusals.get(`${request.method} ${request.path}`);
-      const before = objects.get(request.path);
+      const at = pathOfObject(request);
+      const before = objects.get(at);
       if (refusal === undefined) answer(objects, request, response);
       else
         answerJson(
@@ -60,7 +61,7 @@ export class StoredObjects implements AsyncDisposable {
           refusal.status,
           statusObject(refusal.status, refusal.reason, refusal.message),
         );
-      if (objects.get(request.path) !== before) stored!.#send(request.path, before);
+      if (objects.get(at) !== before) stored!.#send(at, before);
     });
     stored = new StoredObjects(api, objects, refusals);
     return stored;
@@ -140,14 +141,24 @@ function collectionOf(path: string): string {
   return path.replace(/\/namespaces\/[^/]+(?=\/)/, '').replace(/\/[^/]*$/, '');
 }
 
+/** Returns the path of the object that a request is about. */
+function pathOfObject({ method, path, body }: ReceivedRequest): string {
+  if (method !== 'POST') return path;
+  return `${path}/${(JSON.parse(body) as KubeObject).metadata.name}`;
+}
+
 function answer(
   objects: Map<string, KubeObject>,
-  { method, path, query, body }: ReceivedRequest,
+  request: ReceivedRequest,
   response: ServerResponse,
 ): void {
+  const { method, query, body } = request;
+  const path = pathOfObject(request);
   const found = objects.get(path);
   const sent = body === '' ? {} : (JSON.parse(body) as JsonObject);
-  if (method === 'PATCH') {
+  if (method === 'POST' && found !== undefined)
+    return answerJson(response, 409, statusObject(409, 'AlreadyExists', `${path} already exists`));
+  if (method === 'PATCH' || method === 'POST') {
     const applied = sent as unknown as KubeObject;
     const { uid = found?.metadata.uid ?? `uid-${++uids}` } = applied.metadata;
     if (found !== undefined && query['force'] !== 'true')

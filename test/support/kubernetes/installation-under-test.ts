@@ -24,6 +24,7 @@ export const CLOUD_NATIVE_PG: ProvisionedDatabases = {
 };
 
 const INSTALLATION: KubernetesInstallation = {
+  id: '6c1f8a52-3d0e-4b77-9f24-a1d5c0e83b96',
   image: 'registry.example/svc:0.1.0',
   namespace: 'svc-platform',
   pullSecrets: [],
