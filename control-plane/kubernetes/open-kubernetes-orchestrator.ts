@@ -73,10 +73,11 @@ export async function openKubernetesOrchestrator(
   const orchestrator = new IdentifiedOrchestrator({
     client,
     server,
-    open: (cluster) =>
+    open: (cluster, confirmCluster) =>
       new KubernetesOrchestrator({
         client,
         installation: { ...installation, cluster },
+        confirmCluster,
         ...identities,
         log,
         watchLimits: {

@@ -27,6 +27,8 @@ export class StoredObjects implements AsyncDisposable {
   refuseAll: Refusal | undefined;
   /** Called before each answer. */
   onRequest: () => void = () => undefined;
+  /** Path whose requests are not answered. */
+  silentPath: string | undefined;
   /** True: watches stay open and leave out what changes. */
   leavesOutChanges = false;
   readonly #watches = new Map<string, Set<ServerResponse>>();
@@ -51,6 +53,7 @@ export class StoredObjects implements AsyncDisposable {
         stored!.#open(request.path, response);
         return;
       }
+      if (request.path === stored?.silentPath) return;
       const refusal = stored?.refuseAll ?? refusals.get(`${request.method} ${request.path}`);
       const before = objects.get(request.path);
       if (refusal === undefined) answer(objects, request, response);
@@ -123,6 +126,9 @@ export class StoredObjects implements AsyncDisposable {
   }
 }
 
+export const SYSTEM_NAMESPACE = '/api/v1/namespaces/kube-system';
+const SYSTEM: KubeObject = { metadata: { name: 'kube-system', uid: 'cluster' } };
+
 let uids = 0;
 let versions = 0;
 
@@ -145,7 +151,7 @@ function answer(
   { method, path, query, body }: ReceivedRequest,
   response: ServerResponse,
 ): void {
-  const found = objects.get(path);
+  const found = objects.get(path) ?? (path === SYSTEM_NAMESPACE ? SYSTEM : undefined);
   const sent = body === '' ? {} : (JSON.parse(body) as JsonObject);
   if (method === 'PATCH') {
     const applied = sent as unknown as KubeObject;
