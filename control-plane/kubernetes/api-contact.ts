@@ -1,19 +1,20 @@
 // ApiContact: whether the API server answers now. A watch whose connection is gone without a word stays open for a while, so what is known from
 // watches counts only together with an answer of the last seconds. One request serves all services.
 import type { Clock } from '@svc/kit/clock';
-import type { KubeClient } from './api/kube-client.ts';
 
 export interface ApiContactOptions {
-  readonly client: KubeClient;
+  /** Has the server read something from its storage. Rejects unless it answers, and is still of the same cluster. */
+  readonly confirmCluster: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
-  /** An object that is read; there may be none. The server reads it from its storage. */
-  readonly path: string;
   /** Age up to which an answer counts, in milliseconds. */
   readonly ageMaxMs: number;
+  /** Time that the server has to answer, in milliseconds. Less than an observation has, so that the server can still be asked directly. */
+  readonly timeoutMs: number;
 }
 
-export class ApiContact {
+export class ApiContact implements Disposable {
   readonly #options: ApiContactOptions;
+  readonly #stopping = new AbortController();
   /** When the last request that was answered was sent, by the monotonic clock. */
   #answeredMs = -Infinity;
   #asking: Promise<boolean> | undefined;
@@ -30,12 +31,19 @@ export class ApiContact {
     return withSignal(this.#asking, signal);
   }
 
+  /** Ends the request that is under way, as one without an answer. */
+  [Symbol.dispose](): void {
+    this.#stopping.abort();
+  }
+
   /** Never rejects. */
   async #ask(): Promise<boolean> {
-    const { client, clock, path } = this.#options;
+    const { confirmCluster, clock, timeoutMs } = this.#options;
     const askedMs = clock.monotonicMs();
     try {
-      await client.get(path);
+      await confirmCluster(
+        AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(timeoutMs)]),
+      );
       this.#answeredMs = askedMs;
       return true;
     } catch {

@@ -37,14 +37,11 @@ export async function identifyCluster(
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<ClusterIdentity> {
-  const [namespace, { major, minor }, policy] = await Promise.all([
-    client.get(SYSTEM_NAMESPACE, signal),
+  const [uid, { major, minor }, policy] = await Promise.all([
+    clusterUid(client, signal),
     client.transport.send({ method: 'GET', path: '/version', signal }),
     client.transport.send({ method: 'GET', path: POLICY, signal }),
   ]);
-  const uid = namespace?.metadata.uid;
-  if (uid === undefined || !UID.test(uid))
-    throw new KubeError('invalid', 'the API server has no namespace kube-system with a uid');
   // Some clusters have a version such as `30+`, and some that were built by their operator have none.
   const number = major === '1' ? /^\d{1,4}/.exec(String(minor))?.[0] : undefined;
   return {
@@ -52,6 +49,14 @@ export async function identifyCluster(
     version: number === undefined ? undefined : `1.${number}`,
     features: featuresOf(number === undefined ? 0 : Number(number), policy['versions']),
   };
+}
+
+/** Rejects with KubeError. */
+export async function clusterUid(client: KubeClient, signal: AbortSignal): Promise<string> {
+  const uid = (await client.get(SYSTEM_NAMESPACE, signal))?.metadata.uid;
+  if (uid === undefined || !UID.test(uid))
+    throw new KubeError('invalid', 'the API server has no namespace kube-system with a uid');
+  return uid;
 }
 
 /** `minor`: 0 if it is not known. `policyVersions`: those of the group `policy`, as the server lists them. */

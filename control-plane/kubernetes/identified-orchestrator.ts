@@ -2,8 +2,9 @@
 // server cannot be reached, every call is rejected, so that statuses restate what was last known.
 //
 // Invariants
-// I1  No call reaches the cluster before it was found to be the one that the control plane remembers.
-// I2  A cluster that is another one ends the orchestrator for good: `failure` resolves.
+// I1  No call reaches the cluster before it was found to be the one that the control plane remembers. The address may lead to another one later, so the
+//     orchestrator of the cluster has it confirmed whenever it relies on what is missing there.
+// I2  A cluster that is another one ends the orchestrator for good: `failure` resolves, and all calls in flight are rejected.
 // I3  Watches continue over a change of the version, and begin once the cluster is known.
 import type { Problem, ServiceKey } from '@svc/client';
 import type { Clock } from '@svc/kit/clock';
@@ -23,11 +24,13 @@ import { untilAborted } from './api/until-aborted.ts';
 import {
   type ClusterIdentity,
   type ClusterMemory,
+  clusterUid,
   identificationError,
   identifyCluster,
   otherCluster,
 } from './cluster-identity.ts';
 import type { ClusterFeatures } from './manifests/installation.ts';
+import { SteadyFeatures } from './steady-features.ts';
 
 type ClusterOrchestrator = Orchestrator & AsyncDisposable;
 
@@ -36,8 +39,15 @@ export interface IdentifiedOrchestratorOptions {
   readonly client: KubeClient;
   /** URL of the API server, for messages. */
   readonly server: string;
-  /** Opens the orchestrator of a cluster with these features. `installation`: the id of the installation. */
-  readonly open: (features: ClusterFeatures, installation: string) => ClusterOrchestrator;
+  /**
+   * Opens the orchestrator of a cluster with these features. `installation`: the id of the installation. `confirmCluster` rejects unless the API server
+   * answers, and is still of that cluster.
+   */
+  readonly open: (
+    features: ClusterFeatures,
+    installation: string,
+    confirmCluster: (signal: AbortSignal) => Promise<void>,
+  ) => ClusterOrchestrator;
   /** Resolves when the journal of the control plane is open. */
   readonly memory: Promise<ClusterMemory>;
   /** True: the first cluster that answers replaces the remembered one. */
@@ -59,10 +69,13 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
   readonly #faults: FaultLog;
   readonly #failed = Promise.withResolvers<SvcError>();
   readonly #stopping = new AbortController();
+  /** Ends the calls in flight if the cluster is another one. */
+  readonly #lost = new AbortController();
+  readonly #features = new SteadyFeatures();
   readonly #watches = new Set<Watch>();
   readonly #ended: Promise<void>;
   #isNewCluster: boolean;
-  #present: { readonly inner: ClusterOrchestrator; readonly identity: ClusterIdentity } | undefined;
+  #present: { readonly inner: ClusterOrchestrator; readonly features: ClusterFeatures } | undefined;
   /** Why the cluster is not known. */
   #error: Error | undefined;
   /** Resolves after the present attempt. */
@@ -78,15 +91,15 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
   }
 
   async problems(desired: DesiredService, signal: AbortSignal): Promise<readonly Problem[]> {
-    return (await this.#inner(signal)).problems(desired, signal);
+    return this.#call(signal, (inner, inTime) => inner.problems(desired, inTime));
   }
 
   async reconcile(wanted: DesiredService | RemovedService, signal: AbortSignal): Promise<void> {
-    return (await this.#inner(signal)).reconcile(wanted, signal);
+    return this.#call(signal, (inner, inTime) => inner.reconcile(wanted, inTime));
   }
 
   async observe(key: ServiceKey, signal: AbortSignal): Promise<Observation> {
-    return (await this.#inner(signal)).observe(key, signal);
+    return this.#call(signal, (inner, inTime) => inner.observe(key, inTime));
   }
 
   async logs(
@@ -94,7 +107,7 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
     query: LogQuery,
     signal: AbortSignal,
   ): Promise<readonly InstanceLogs[]> {
-    return (await this.#inner(signal)).logs(key, query, signal);
+    return this.#call(signal, (inner, inTime) => inner.logs(key, query, inTime));
   }
 
   watch(changed: (key: ServiceKey) => void): Disposable {
@@ -116,6 +129,14 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
     await this.#present?.inner[Symbol.asyncDispose]();
   }
 
+  async #call<Result>(
+    signal: AbortSignal,
+    call: (inner: ClusterOrchestrator, signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const inner = await this.#inner(signal);
+    return call(inner, AbortSignal.any([signal, this.#lost.signal]));
+  }
+
   /** Returns the orchestrator of the cluster. Rejects if the cluster is not known after the present attempt. */
   async #inner(signal: AbortSignal): Promise<ClusterOrchestrator> {
     if (this.#error === undefined && this.#present === undefined)
@@ -132,7 +153,7 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
       if (signal.aborted || isOtherCluster(this.#error)) return;
       const { identifyMs, identifyPauseMs } = section;
       await pause(clock, this.#error === undefined ? identifyMs : identifyPauseMs, signal);
-      if (signal.aborted) return;
+      if (signal.aborted || isOtherCluster(this.#error)) return;
       this.#attempt = this.#identify();
     }
   }
@@ -148,6 +169,7 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
       ).remember(identity.uid, this.#isNewCluster);
       signal.throwIfAborted();
       if (remembered.uid !== identity.uid) throw otherCluster(identity.uid, remembered.uid, server);
+      if (isOtherCluster(this.#error)) return;
       this.#isNewCluster = false;
       this.#error = undefined;
       await this.#take(identity, remembered.installation);
@@ -157,12 +179,24 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
     }
   }
 
+  /** Rejects with SVC_CLUSTER_CHANGED if the API server is of another cluster than this one, which ends the orchestrator, and with KubeError. */
+  async #confirm(known: string, signal: AbortSignal): Promise<void> {
+    const { client, server } = this.#options;
+    const uid = await clusterUid(client, signal);
+    if (uid === known) return;
+    const error = otherCluster(uid, known, server);
+    this.#fail(error);
+    throw error;
+  }
+
   #fail(error: Error): void {
+    if (isOtherCluster(this.#error)) return;
     const isOther = isOtherCluster(error);
     // The services of a cluster that was known are asked for all the same: their requests fail by themselves while it is away.
     if (this.#present === undefined || isOther) this.#error = error;
     this.#faults.report('The cluster cannot be asked which one it is', undefined, error);
     if (!isOther) return;
+    this.#lost.abort(error);
     const { inner } = this.#present ?? {};
     this.#present = undefined;
     void inner?.[Symbol.asyncDispose]();
@@ -171,15 +205,16 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
 
   async #take(identity: ClusterIdentity, installation: string): Promise<void> {
     const former = this.#present;
-    if (former !== undefined && sameFeatures(former.identity, identity)) return;
+    const features = this.#features.found(identity.features);
+    if (former?.features === features) return;
     const { open, log, server } = this.#options;
-    const inner = open(identity.features, installation);
-    this.#present = { inner, identity };
+    const { version = 'unknown', uid } = identity;
+    const inner = open(features, installation, (signal) => this.#confirm(uid, signal));
+    this.#present = { inner, features };
     for (const watch of this.#watches) {
       watch.inner?.[Symbol.dispose]();
       watch.inner = inner.watch(watch.changed);
     }
-    const { version = 'unknown', uid } = identity;
     log({
       level: 'info',
       message: 'cluster found',
@@ -191,15 +226,6 @@ export class IdentifiedOrchestrator implements Orchestrator, AsyncDisposable {
 
 function isOtherCluster(error: Error | undefined): error is SvcError {
   return error instanceof SvcError && error.code === 'SVC_CLUSTER_CHANGED';
-}
-
-function sameFeatures(
-  { features: one }: ClusterIdentity,
-  { features: other }: ClusterIdentity,
-): boolean {
-  return (
-    one.disruptionBudgets === other.disruptionBudgets && one.hasSleepAction === other.hasSleepAction
-  );
 }
 
 async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {

@@ -26,6 +26,7 @@ import type { KubeClient } from './api/kube-client.ts';
 import type { KubeObject } from './api/kube-object.ts';
 import type { WatchLimits } from './api/object-watch.ts';
 import { ApiContact } from './api-contact.ts';
+import { clusterUid } from './cluster-identity.ts';
 import type { FoundPod, FoundRevision, FoundService, FoundWorkload } from './found-objects.ts';
 import { givenIdentityProblem } from './given-identities.ts';
 import type { IdentitySecrets } from './identity-secrets.ts';
@@ -60,6 +61,8 @@ export interface KubernetesOrchestratorOptions {
   /** Stays the caller's. */
   readonly client: KubeClient;
   readonly installation: KubernetesInstallation;
+  /** Rejects unless the API server answers, and is of the cluster of the installation. Default: unless it answers. */
+  readonly confirmCluster?: (signal: AbortSignal) => Promise<void>;
   /** Makes the certificates of services; undefined: the operator does, with cert-manager for example. */
   readonly identities?: IdentitySecrets | undefined;
   /** Begins to keep the certificate of the gateway, which the orchestrator ends with itself. */
@@ -79,11 +82,14 @@ export interface SettledLimits {
   readonly settledMaxMs: number;
   /** Age up to which an answer of the API server shows that it is there, in milliseconds. */
   readonly contactAgeMaxMs: number;
+  /** Time that the API server has to show that it is there, in milliseconds. */
+  readonly contactTimeoutMs: number;
 }
 
 export const SETTLED_LIMITS_DEFAULT: SettledLimits = {
   settledMaxMs: 43_200_000,
   contactAgeMaxMs: 5000,
+  contactTimeoutMs: 1000,
 };
 
 const PODS = '/api/v1/pods';
@@ -106,6 +112,7 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
   constructor({
     client,
     installation,
+    confirmCluster = async (signal) => void (await clusterUid(client, signal)),
     identities,
     keepGateway,
     log,
@@ -115,17 +122,17 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     random = Math.random,
   }: KubernetesOrchestratorOptions) {
     const paths = new ResourcePaths(client);
-    this.#cluster = { client, paths, installation, identities, clock };
+    this.#cluster = { client, paths, installation, confirmCluster, identities, clock };
     this.#gateway = keepGateway?.();
     this.#limits = { ...SETTLED_LIMITS_DEFAULT, ...settledLimits };
     this.#random = random;
     this.#applied = new SettledMemory(clock);
     this.#observed = new SettledMemory(clock);
     this.#contact = new ApiContact({
-      client,
+      confirmCluster,
       clock,
-      path: `/api/v1/namespaces/${installation.namespace}`,
       ageMaxMs: this.#limits.contactAgeMaxMs,
+      timeoutMs: this.#limits.contactTimeoutMs,
     });
     const faults = new FaultLog(log, clock);
     const { databases } = installation;
@@ -171,14 +178,12 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     this.#forget(key);
     using finding = this.#applied.begin(key);
     const cluster = { ...this.#cluster, installation: installationWith(installation, kept) };
-    const { objects, renewAtMs, awaitsSecret } = await applyService(
+    const { objects, renewAtMs, awaitsSecret } = await this.#apply(
       cluster,
       desired,
       journal.length === 0,
       signal,
     );
-    // What was observed meanwhile may be from before the apply.
-    this.#observed.end(key);
     // No watch reports the secret; with it the note has to be written, unless that was written while the secret was there.
     if (awaitsSecret && kept.supplied !== desired.descriptor.database?.urlFrom) return;
     const renewalMs = (renewAtMs ?? Infinity) - clock.nowMs();
@@ -194,8 +199,11 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
       this.#pods(key, signal),
       ...KINDS.map((kind) => this.#workload(key, kind, signal)),
     ]);
-    if (!isOwnNamespace) return { kind: 'none', key };
     const workloads = both.filter((found) => found !== undefined);
+    // In another cluster everything would be missing.
+    if (!isOwnNamespace || workloads.length + pods.length === 0)
+      await this.#cluster.confirmCluster(signal);
+    if (!isOwnNamespace) return { kind: 'none', key };
     const kinds = new Set(workloads.map(({ kind }) => kind as string));
     if (needReplicaSets(pods)) kinds.add('Deployment');
     const lists = await Promise.all([...kinds].map((kind) => this.#revisions(key, kind, signal)));
@@ -242,8 +250,18 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
 
   /** Ends the watches. What runs in the cluster goes on. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#contact[Symbol.dispose]();
     await this.#gateway?.[Symbol.asyncDispose]();
     await this.#watched[Symbol.asyncDispose]();
+  }
+
+  async #apply(...of: Parameters<typeof applyService>): ReturnType<typeof applyService> {
+    try {
+      return await applyService(...of);
+    } finally {
+      // What was observed meanwhile may be from before a write, also if a later one has failed.
+      this.#observed.end(of[1].key);
+    }
   }
 
   /** Returns why a pod has not started, which is asked only if it should have. */

@@ -29,6 +29,8 @@ export interface KubernetesSection {
   readonly settledMaxMs: number;
   /** Age up to which an answer of the API server shows that it is there, in milliseconds. */
   readonly contactAgeMaxMs: number;
+  /** Time that the API server has to show that it is there, in milliseconds; then it is asked for each service directly. Less than the time of an observation. */
+  readonly contactTimeoutMs: number;
   /** Interval at which the API server is asked for its version, and whether it is that of the same cluster, in milliseconds. */
   readonly identifyMs: number;
   /** Pause before the API server is asked for that again after a failure, in milliseconds. */
@@ -61,6 +63,7 @@ export const KUBERNETES_DEFAULTS: {
   eventBytesMax: 8_388_608,
   settledMaxMs: 43_200_000,
   contactAgeMaxMs: 5000,
+  contactTimeoutMs: 1000,
   identifyMs: 60_000,
   identifyPauseMs: 2000,
   pluginTimeoutMs: 30_000,
@@ -85,6 +88,7 @@ export const KUBERNETES_RANGES: { readonly [Key in keyof KubernetesSection]: Ran
   eventBytesMax: [65_536, 67_108_864],
   settledMaxMs: [60_000, 604_800_000],
   contactAgeMaxMs: [100, 60_000],
+  contactTimeoutMs: [10, 60_000],
   identifyMs: [100, 3_600_000],
   identifyPauseMs: [10, 600_000],
   pluginTimeoutMs: [100, 600_000],

@@ -73,10 +73,11 @@ export async function openKubernetesOrchestrator(
   const orchestrator = new IdentifiedOrchestrator({
     client,
     server,
-    open: (cluster, id) =>
+    open: (cluster, id, confirmCluster) =>
       new KubernetesOrchestrator({
         client,
         installation: { ...installation, id, cluster },
+        confirmCluster,
         ...identities,
         log,
         watchLimits: {

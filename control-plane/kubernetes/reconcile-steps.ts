@@ -7,6 +7,7 @@
 //     written only into a namespace that has the annotation of this installation. That distinguishes installations on one cluster, whose labels are the same.
 // R2  Doing it again changes nothing, and finishes what an earlier reconcile has left.
 // R3  The namespace, the claim of a journal, the database of a service and the note of it are never deleted.
+// R4  Before a namespace or a workload is created, the cluster is confirmed to be that of the installation, because in another one everything is missing.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@svc/kit/clock';
 import type { ServiceKey } from '@svc/client';
@@ -35,6 +36,8 @@ export interface Cluster {
   readonly client: KubeClient;
   readonly paths: ResourcePaths;
   readonly installation: KubernetesInstallation;
+  /** Rejects unless the API server answers, and is of the cluster of the installation. */
+  readonly confirmCluster: (signal: AbortSignal) => Promise<void>;
   /** The certificates of services; undefined: the operator makes them. */
   readonly identities: IdentitySecrets | undefined;
   readonly clock: Clock;
@@ -254,6 +257,8 @@ async function applyOne(
   signal: AbortSignal,
 ): Promise<KubeObject> {
   const { client, clock } = cluster;
+  if (found === undefined && (reference.kind === 'Namespace' || isWorkload(reference)))
+    await cluster.confirmCluster(signal);
   const apply = async (manifest: Manifest, present: KubeObject | undefined) => {
     const uid = present?.metadata.uid;
     const object = { ...manifest, metadata: { ...manifest.metadata, ...(uid && { uid }) } };

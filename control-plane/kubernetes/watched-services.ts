@@ -7,9 +7,11 @@
 // W1  Whatever changes in an object of a service, the service is reported, also if the change fell between two watches: each watch begins with a list,
 //     and every object that the list has in another version than the watch before, or lacks, is reported.
 // W2  A callback is not called once its watch was disposed of.
-// W3  `isLive` is true only while a watch of every kind is live, so what has changed before is reported.
+// W3  `isLive` is true only while a watch of every kind is live, so what has changed before is reported. It is false while it is not known whether the
+//     server has databases. A kind that the server does not have does not count: there is no object of it.
 import type { Clock } from '@svc/kit/clock';
 import { isProjectId, isServiceName, projectNamespace, type ServiceKey } from '@svc/client';
+import { WorkloadRefused } from '../orchestration/orchestrator.ts';
 import type { KubeClient } from './api/kube-client.ts';
 import type { KubeError } from './api/kube-error.ts';
 import type { KubeObject } from './api/kube-object.ts';
@@ -50,7 +52,7 @@ export interface WatchedServicesOptions {
   readonly limits: Partial<WatchLimits>;
   /** Version of the API with PodDisruptionBudget. */
   readonly disruptionBudgets: string;
-  /** Returns the path of all databases that the cluster makes; absent: it makes none. */
+  /** Returns the path of all databases that the cluster makes, and rejects with WorkloadRefused if it has no such kind; absent: it makes none. */
   readonly databases?: ((signal: AbortSignal) => Promise<string>) | undefined;
   readonly onChange: (seen: SeenObject) => void;
   readonly onFailure: (error: KubeError) => void;
@@ -132,19 +134,21 @@ class OpenWatches implements AsyncDisposable {
   /** Objects by their paths, of each kind. */
   readonly #known = new Map<WatchedKind, Map<string, KnownObject>>();
   readonly #watches: ObjectWatch[] = [];
+  /** Whether every kind has a watch that the server is known to have. */
+  #isWhole: boolean;
   #cancelPause = () => {};
 
   constructor(options: WatchedServicesOptions, report: (key: ServiceKey) => void) {
     this.#options = options;
     this.#report = report;
+    this.#isWhole = options.databases === undefined;
     const budgets = appliedKind(`/apis/${options.disruptionBudgets}/poddisruptionbudgets`);
     for (const kind of [...WATCHED_KINDS, budgets]) this.#add(kind);
     void this.#addDatabases();
   }
 
-  /** A kind that the server does not have does not count: there is no object of it. */
   get isLive(): boolean {
-    return this.#watches.every((watch) => watch.isLive);
+    return this.#isWhole && this.#watches.every((watch) => watch.isLive);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -159,9 +163,12 @@ class OpenWatches implements AsyncDisposable {
     const { signal } = this.#stopping;
     try {
       const collection = await databases?.(signal);
-      if (collection !== undefined && !signal.aborted) this.#add(appliedKind(collection));
+      if (collection === undefined || signal.aborted) return;
+      this.#add(appliedKind(collection));
+      this.#isWhole = true;
     } catch (error) {
       if (signal.aborted) return;
+      this.#isWhole = error instanceof WorkloadRefused;
       onFailure(transportError(error));
       this.#cancelPause = clock.after(DATABASES_PAUSE_MS, () => void this.#addDatabases());
     }

@@ -108,7 +108,10 @@ export class KubeClient {
     }
   }
 
-  /** Returns all objects of a path, page by page, and begins again if the pages have expired meanwhile. */
+  /**
+   * Returns all objects of a path, page by page, and begins again if the pages have expired meanwhile. Rejects with KubeError, also if a page before the
+   * last one is empty, or there are more of them than `listItemsMax` objects need.
+   */
   async list(path: string, options: ListOptions = {}): Promise<ObjectList> {
     try {
       return await this.#pages(path, options);
@@ -144,8 +147,9 @@ export class KubeClient {
     const { labelSelector, fieldSelector, metadataOnly = false, signal } = options;
     const { pageItems, pageBytesMax, listItemsMax } = this.transport.limits;
     const items: KubeObject[] = [];
+    const pagesMax = Math.ceil(listItemsMax / pageItems) + 1;
     let following: string | undefined;
-    for (;;) {
+    for (let pages = 1; ; pages++) {
       const page = await this.transport.send({
         method: 'GET',
         path,
@@ -156,12 +160,13 @@ export class KubeClient {
       });
       if (!Array.isArray(page['items']) && page['items'] !== null)
         throw new KubeError('invalid', `the list ${path} of the API server has no items`);
-      for (const item of (page['items'] ?? []) as readonly unknown[])
-        items.push(checkedObject(item, `an item of the list ${path}`));
+      const found = (page['items'] ?? []) as readonly unknown[];
+      for (const item of found) items.push(checkedObject(item, `an item of the list ${path}`));
       const version = versionOf(page, `the list ${path}`);
       const next = (page['metadata'] as JsonObject)['continue'];
       if (typeof next !== 'string' || next === '') return { items, version };
-      if (items.length >= listItemsMax || next === following)
+      const isEndless = found.length === 0 || next === following || pages === pagesMax;
+      if (isEndless || items.length >= listItemsMax)
         throw new KubeError('invalid', `the list ${path} of the API server does not end`);
       following = next;
     }

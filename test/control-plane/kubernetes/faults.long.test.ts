@@ -189,7 +189,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     const before = api.fault;
     let count = 0;
     api.fault = (passed) => {
-      if (!passed.isWatch && !passed.path.endsWith('/namespaces/svc-platform')) count++;
+      if (!passed.isWatch && !passed.path.endsWith('/namespaces/kube-system')) count++;
       return before(passed);
     };
     await until(
@@ -293,7 +293,7 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
         await driver.reconcile(desired, never);
         await driver.observe(desired.key, never);
         const requests = transport.take();
-        return requests.every((request) => request.endsWith('/namespaces/svc-platform'));
+        return requests.every((request) => request.endsWith('/namespaces/kube-system'));
       });
       const before = await cluster.uids(desired.key);
       for (const name of programs.toReversed()) await cluster.server.killProgram(name);

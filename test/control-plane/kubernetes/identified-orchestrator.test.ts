@@ -1,4 +1,5 @@
 // The orchestrator of a cluster waits until the API server has said which cluster it is, and never touches another one.
+import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { SYSTEM_CLOCK } from '../../../kit/clock.ts';
 import type { LogEntry } from '../../../kit/log-entry.ts';
@@ -67,14 +68,21 @@ function memoryOf(remembered?: string): ClusterMemory & { remembered: string | u
 
 function opened(
   api: ScriptedApi,
-  more: { readonly memory?: Promise<ClusterMemory>; readonly isNewCluster?: boolean } = {},
+  more: {
+    readonly memory?: Promise<ClusterMemory>;
+    readonly isNewCluster?: boolean;
+    readonly identifyMs?: number;
+  } = {},
 ) {
   const log: LogEntry[] = [];
   const features: ClusterFeatures[] = [];
+  const confirms: ((signal: AbortSignal) => Promise<void>)[] = [];
   const watching = new Set<(key: typeof KEY) => void>();
   const inner: Orchestrator = {
     ...NO_ORCHESTRATOR,
     observe: (key) => Promise.resolve({ kind: 'none', key, detail: `cluster ${features.length}` }),
+    reconcile: (_, signal) =>
+      once(signal, 'abort').then(() => Promise.reject(signal.reason as Error)),
     watch: (changed) => {
       watching.add(changed);
       return { [Symbol.dispose]: () => void watching.delete(changed) };
@@ -83,18 +91,19 @@ function opened(
   const orchestrator = new IdentifiedOrchestrator({
     client: api.client(),
     server: 'https://east.example',
-    open: (of) => {
+    open: (of, _, confirmCluster) => {
       features.push(of);
+      confirms.push(confirmCluster);
       return { ...inner, [Symbol.asyncDispose]: () => Promise.resolve() };
     },
     memory: more.memory ?? Promise.resolve(memoryOf()),
     isNewCluster: more.isNewCluster ?? false,
-    section: { identifyMs: 20, identifyPauseMs: 20 },
+    section: { identifyMs: more.identifyMs ?? 20, identifyPauseMs: 20 },
     clock: SYSTEM_CLOCK,
     log: (entry) => log.push(entry),
   });
   onTestFinished(() => orchestrator[Symbol.asyncDispose]());
-  return { orchestrator, log, features, watching };
+  return { orchestrator, log, features, watching, confirms };
 }
 
 test('the first cluster is remembered, and its version decides on the objects', async () => {
@@ -202,6 +211,26 @@ test('a cluster that is updated gets the objects of its new version, and is watc
   cluster.isAway = true;
   await expect.poll(() => api.requests.length).toBeGreaterThan(9);
   expect(await orchestrator.observe(KEY, never)).toMatchObject({ detail: 'cluster 2' });
+});
+
+test('an address that leads to another cluster is found out when that is confirmed, which ends all calls', async () => {
+  const { cluster, api } = await scriptedCluster();
+  const { orchestrator, confirms, log } = opened(api, { identifyMs: 3_600_000 });
+  await orchestrator.observe(KEY, never);
+  const confirm = confirms[0]!;
+  await confirm(never);
+  const inFlight = orchestrator.reconcile({ kind: 'removed', key: KEY }, never);
+  cluster.isAway = true;
+  await expect(confirm(never)).rejects.toThrow('cannot be reached');
+  cluster.isAway = false;
+  cluster.uid = 'west';
+  const ended = expect(inFlight).rejects.toMatchObject({ code: 'SVC_CLUSTER_CHANGED' });
+  await expect(confirm(never)).rejects.toMatchObject({ code: 'SVC_CLUSTER_CHANGED' });
+  await ended;
+  expect((await orchestrator.failure).message).toMatch(/another cluster \(west\) .*\(east\)/);
+  await expect(orchestrator.observe(KEY, never)).rejects.toThrow(/another cluster \(west\)/);
+  await expect(confirm(never)).rejects.toMatchObject({ code: 'SVC_CLUSTER_CHANGED' });
+  expect(log.filter(({ level }) => level !== 'info')).toHaveLength(1);
 });
 
 test.each([

@@ -1,7 +1,10 @@
 // A reconcile reads all objects of a service before it writes the first one, and writes none that is not the platform's.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
-import { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
+import {
+  KubernetesOrchestrator,
+  type KubernetesOrchestratorOptions,
+} from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
 import type { KubernetesInstallation } from '../../../control-plane/kubernetes/manifests/installation.ts';
 import { pathOf } from '../../../control-plane/kubernetes/manifests/manifest.ts';
 import { serviceLabels } from '../../../control-plane/kubernetes/manifests/object-names.ts';
@@ -42,8 +45,12 @@ afterEach(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-function orchestratorOf(more: Partial<KubernetesInstallation> = {}): KubernetesOrchestrator {
+function orchestratorOf(
+  more: Partial<KubernetesInstallation> = {},
+  options: Partial<KubernetesOrchestratorOptions> = {},
+): KubernetesOrchestrator {
   return new KubernetesOrchestrator({
+    ...options,
     client: cluster.api.client(),
     installation: installation(more),
     log: () => undefined,
@@ -318,5 +325,31 @@ describe('hard case 18: a reconcile that ends after any of its requests', () => 
       await reconcile(desired);
       expect(shown()).toEqual(whole);
     }
+  });
+});
+
+describe('in what may be another cluster', () => {
+  const confirmCluster = () => Promise.reject(new Error('another cluster'));
+  const elsewhere = () => orchestratorOf({}, { confirmCluster });
+
+  test('neither a namespace nor a workload is created, and no service is taken for gone', async () => {
+    await using other = elsewhere();
+    await expect(other.reconcile(SITE, never)).rejects.toThrow('another cluster');
+    await expect(other.observe(SITE.key, never)).rejects.toThrow('another cluster');
+    expect(cluster.takeWrites()).toEqual([]);
+    await reconcile(SITE);
+    cluster.objects.delete(SITE_WORKLOAD);
+    cluster.takeWrites();
+    await expect(other.reconcile(SITE, never)).rejects.toThrow('another cluster');
+    await expect(other.observe(SITE.key, never)).rejects.toThrow('another cluster');
+    expect(cluster.takeWrites()).not.toContain(`PATCH ${SITE_WORKLOAD}`);
+    expect(cluster.objects.has(SITE_WORKLOAD)).toBe(false);
+  });
+
+  test('a service that is there is applied and observed without asking', async () => {
+    await reconcile(SITE);
+    await using other = elsewhere();
+    await other.reconcile({ ...SITE, generation: 8 }, never);
+    expect(await other.observe(SITE.key, never)).toMatchObject({ kind: 'workload' });
   });
 });

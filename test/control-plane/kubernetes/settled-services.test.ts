@@ -4,6 +4,7 @@ import type { Clock } from '@svc/kit/clock';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
 import type { DesiredService } from '../../../control-plane/orchestration/orchestrator.ts';
+import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
 import {
   desiredService,
   installation,
@@ -11,7 +12,7 @@ import {
   WEB,
 } from '../../support/kubernetes/installation-under-test.ts';
 import { until } from '../local/until.ts';
-import { StoredObjects } from './stored-objects.ts';
+import { StoredObjects, SYSTEM_NAMESPACE } from './stored-objects.ts';
 
 const never = new AbortController().signal;
 const SITE = desiredService({ ...WEB, env: { A: '1' }, instances: 2 });
@@ -20,7 +21,7 @@ const SHOP = '/api/v1/namespaces/svc-shop';
 const APPS = '/apis/apps/v1/namespaces/svc-shop';
 const WORKLOAD = `${APPS}/deployments/site`;
 const POD = `${SHOP}/pods/site-1`;
-const CONTACT = 'GET /api/v1/namespaces/svc-platform';
+const CONTACT = `GET ${SYSTEM_NAMESPACE}`;
 
 /** Time passes when a test says so. Pauses between watches end at once. */
 class SteppedClock implements Clock {
@@ -324,6 +325,36 @@ test('a server that does not answer is not there, although every watch is open',
   await expect(orchestrator.reconcile(SITE, never)).rejects.toThrow('no leader');
   cluster.refuseAll = undefined;
   await settle();
+});
+
+test('a server that leaves one request without an answer is asked for each service in the time of an observation', async () => {
+  await watchedAndSettled();
+  clock.pass(5000);
+  cluster.silentPath = SYSTEM_NAMESPACE;
+  cluster.takeRequests();
+  const timely = AbortSignal.timeout(ORCHESTRATOR_DEFAULTS.observeTimeoutMs);
+  const observed = await Promise.all([1, 2, 3].map(() => orchestrator.observe(key, timely)));
+  expect(observed).toMatchObject([1, 2, 3].map(() => ({ kind: 'workload', readyInstances: 2 })));
+  expect(cluster.takeRequests().filter((request) => request === CONTACT)).toEqual([CONTACT]);
+});
+
+test('what was observed during an apply that then fails is not remembered', async () => {
+  await watchedAndSettled();
+  cluster.refusals.set(`PATCH ${WORKLOAD}`, {
+    status: 500,
+    reason: 'InternalError',
+    message: 'no',
+  });
+  let observing: Promise<unknown> | undefined;
+  cluster.onRequest = () => {
+    if (cluster.api.requests.at(-1)?.method === 'PATCH')
+      observing ??= orchestrator.observe(key, never);
+  };
+  await expect(orchestrator.reconcile({ ...SITE, generation: 8 }, never)).rejects.toThrow('no');
+  await observing;
+  cluster.takeRequests();
+  await orchestrator.observe(key, never);
+  expect(cluster.takeRequests()).toContain(`GET ${SHOP}/pods`);
 });
 
 test('a call that is not waited for any more ends with the reason of its signal', async () => {

@@ -27,6 +27,8 @@ export class StoredObjects implements AsyncDisposable {
   refuseAll: Refusal | undefined;
   /** Called before each answer. */
   onRequest: () => void = () => undefined;
+  /** Path whose requests are not answered. */
+  silentPath: string | undefined;
   /** True: watches stay open and leave out what changes. */
   leavesOutChanges = false;
   readonly #watches = new Map<string, Set<ServerResponse>>();
@@ -51,6 +53,7 @@ export class StoredObjects implements AsyncDisposable {
         stored!.#open(request.path, response);
         return;
       }
+      if (request.path === stored?.silentPath) return;
       const refusal = stored?.refuseAll ?? refusals.get(`${request.method} ${request.path}`);
       const at = pathOfObject(request);
       const before = objects.get(at);
@@ -124,6 +127,9 @@ export class StoredObjects implements AsyncDisposable {
   }
 }
 
+export const SYSTEM_NAMESPACE = '/api/v1/namespaces/kube-system';
+const SYSTEM: KubeObject = { metadata: { name: 'kube-system', uid: 'cluster' } };
+
 let uids = 0;
 let versions = 0;
 
@@ -154,7 +160,7 @@ function answer(
 ): void {
   const { method, query, body } = request;
   const path = pathOfObject(request);
-  const found = objects.get(path);
+  const found = objects.get(path) ?? (path === SYSTEM_NAMESPACE ? SYSTEM : undefined);
   const sent = body === '' ? {} : (JSON.parse(body) as JsonObject);
   if (method === 'POST' && found !== undefined)
     return answerJson(response, 409, statusObject(409, 'AlreadyExists', `${path} already exists`));

@@ -12,6 +12,7 @@ import {
   type SeenObject,
   WatchedServices,
 } from '../../../control-plane/kubernetes/watched-services.ts';
+import { WorkloadRefused } from '../../../control-plane/orchestration/orchestrator.ts';
 import { answerJson, ScriptedApi, statusObject } from '../../support/kubernetes/scripted-api.ts';
 import { until } from '../local/until.ts';
 
@@ -27,6 +28,8 @@ let listed: readonly KubeObject[];
 let open: Map<string, ServerResponse>;
 /** Path whose watches are refused. */
 let refused: string | undefined;
+/** Where the databases are. */
+let databases: Promise<string>;
 /** The changes of objects that were reported. */
 let seen: SeenObject[];
 
@@ -35,6 +38,7 @@ beforeEach(async () => {
   open = new Map();
   seen = [];
   refused = undefined;
+  databases = Promise.resolve('/apis/example.org/v1/clusters');
   api = await ScriptedApi.start(({ path, query }, response) => {
     if (query['watch'] !== 'true') {
       const items = path === PODS ? listed : [];
@@ -51,7 +55,7 @@ beforeEach(async () => {
     clock: SYSTEM_CLOCK,
     limits: { pauseMinMs: 1, pauseMaxMs: 5 },
     disruptionBudgets: 'policy/v1',
-    databases: () => Promise.resolve('/apis/example.org/v1/clusters'),
+    databases: () => databases,
     onChange: (one) => seen.push(one),
     onFailure: () => undefined,
   });
@@ -155,6 +159,38 @@ test('the watches are not live while one of them is not open', async () => {
   refused = undefined;
   await until(async () => watched.isLive);
 });
+
+/** Resolves once all watches but that of databases are live. */
+async function othersLive(): Promise<void> {
+  await until(async () => open.size === KINDS.length - 1);
+  const object = podOf(CART);
+  for (const response of open.values())
+    response.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
+  await until(async () => seen.length === KINDS.length - 1);
+}
+
+test('the watches are not live while it is not known where the databases are', async () => {
+  const found = Promise.withResolvers<string>();
+  databases = found.promise;
+  watched.watch(() => undefined);
+  await othersLive();
+  expect(watched.isLive).toBe(false);
+  found.resolve('/apis/example.org/v1/clusters');
+  await allOpen();
+});
+
+test.each([
+  [new Error('the server is away'), false],
+  [new WorkloadRefused('the cluster has no such kind'), true],
+])(
+  'after the answer "%s" to where the databases are, the watches are live: %s',
+  async (error, isLive) => {
+    databases = Promise.reject(error);
+    watched.watch(() => undefined);
+    await othersLive();
+    expect(watched.isLive).toBe(isLive);
+  },
+);
 
 test('hard case 28: a service that has gone between two watches is reported with the next list', async () => {
   listed = [podOf(CART)];

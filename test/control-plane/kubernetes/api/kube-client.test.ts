@@ -250,18 +250,27 @@ test('a list is read page by page, and from its beginning if a page has expired'
   ]);
 });
 
-test('a list that does not end is an error', async () => {
-  let page = 0;
-  await using api = await ScriptedApi.start((_, response) =>
-    answerJson(response, 200, {
-      metadata: { resourceVersion: '9', continue: String(++page) },
-      items: [scriptedObject('a', 1)],
-    }),
-  );
-  const error = await failureOf(api.client({ listItemsMax: 5 }).list(MAPS));
-  expect(error.message).toBe(`the list ${MAPS} of the API server does not end`);
-  expect(page).toBe(5);
-});
+test.each([
+  [{ listItemsMax: 5, pageItems: 1 }, 1, 5],
+  // Pages of fewer objects than were asked for.
+  [{ listItemsMax: 100, pageItems: 50 }, 1, 3],
+  [{}, 0, 1],
+])(
+  'a list that does not end is an error, with %j and pages of %d',
+  async (limits, items, pages) => {
+    let page = 0;
+    await using api = await ScriptedApi.start((_, response) =>
+      answerJson(response, 200, {
+        metadata: { resourceVersion: '9', continue: String(++page) },
+        items: [scriptedObject('a', 1)].slice(0, items),
+      }),
+    );
+    const error = await failureOf(api.client(limits).list(MAPS));
+    expect(error.kind).toBe('invalid');
+    expect(error.message).toBe(`the list ${MAPS} of the API server does not end`);
+    expect(page).toBe(pages);
+  },
+);
 
 test.each([{}, { metadata: {} }, { metadata: { resourceVersion: '1' }, items: [{}] }])(
   'the list %j is an error',
