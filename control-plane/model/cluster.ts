@@ -1,5 +1,5 @@
 // Cluster: in which Kubernetes cluster the services of the installation run. There is one, with the id CLUSTER_ID. The control plane applies nothing to a
-// cluster of another uid, where services would begin with empty journals. The id of the installation is chosen once, and stays through a move: it tells the
+// cluster of another uid, where services would begin with empty journals. The id of the installation is chosen once, and stays through a move: it distinguishes the
 // projects of this installation from those of another one in the same cluster.
 import { Type } from 'typebox';
 import { defineEntity } from '@svc/host';

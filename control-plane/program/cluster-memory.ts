@@ -1,4 +1,4 @@
-// ClusterMemory: in which cluster the services of the installation run, and by which id their projects are told from those of others, as the journal of
+// ClusterMemory: in which cluster the services of the installation run, and by which id their projects differ from those of others, as the journal of
 // the control plane has it.
 import { randomUUID } from 'node:crypto';
 import type { Service } from '@svc/host';

@@ -3,7 +3,7 @@
 import type { JsonObject } from './manifest.ts';
 
 export interface KubernetesInstallation {
-  /** Random, and kept in the journal of the control plane. It tells the projects of this installation from those of another one in the cluster. */
+  /** Random, and kept in the journal of the control plane. It distinguishes the projects of this installation from those of another one in the cluster. */
   readonly id: string;
   /** Image of svc, which is the runtime, and the proxy of web-hosted services as well. */
   readonly image: string;

@@ -1,7 +1,7 @@
 // PodTemplate: the pods of a service, by its hosting. A pod is replaced when its template changes, so nothing is in it that a pause, or
 // another number of instances alone, changes.
 //
-// Invariant: templates of a service that differ have different annotations, so that pods are told apart by these alone, also where only the
+// Invariant: templates of a service that differ have different annotations, so that pods are distinguished by these alone, also where only the
 // installation has changed, and the generation of the service has not.
 import { createHash } from 'node:crypto';
 import {

@@ -110,6 +110,7 @@ function running(isReady: boolean): void {
     metadata: { ...one.metadata, ...ours, ...madeBy('ReplicaSet', 'site-a', 'a') },
   });
 }
+const confirmCluster = () => Promise.resolve();
 const detail = async () => (await orchestrator.observe(SITE.key, never)).detail;
 const given = (texts: Partial<Record<string, string>>) =>
   cluster.objects.set(SECRET, { metadata: { name: 'site-identity' }, data: texts });
@@ -154,7 +155,6 @@ describe('the secret of a service', () => {
   test('has to be renewed at the time that an apply returns', async () => {
     const client = cluster.api.client();
     const paths = new ResourcePaths(client);
-    const confirmCluster = () => Promise.resolve();
     const parts = { client, paths, installation: installation(), clock, confirmCluster };
     const first = await applyService({ ...parts, identities }, SITE, true, never);
     expect(first).toMatchObject({ renewAtMs: folder.nowMs + DAY_MS / 2 });

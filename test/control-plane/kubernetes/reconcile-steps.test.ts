@@ -328,8 +328,9 @@ describe('hard case 18: a reconcile that ends after any of its requests', () => 
   });
 });
 
+const confirmCluster = () => Promise.reject(new Error('another cluster'));
+
 describe('in what may be another cluster', () => {
-  const confirmCluster = () => Promise.reject(new Error('another cluster'));
   const elsewhere = () => orchestratorOf({}, { confirmCluster });
 
   test('neither a namespace nor a workload is created, and no service is taken for gone', async () => {
