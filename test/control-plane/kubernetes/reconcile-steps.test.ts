@@ -329,10 +329,9 @@ describe('hard case 18: a reconcile that ends after any of its requests', () => 
 });
 
 const confirmCluster = () => Promise.reject(new Error('another cluster'));
+const elsewhere = () => orchestratorOf({}, { confirmCluster });
 
 describe('in what may be another cluster', () => {
-  const elsewhere = () => orchestratorOf({}, { confirmCluster });
-
   test('neither a namespace nor a workload is created, and no service is taken for gone', async () => {
     await using other = elsewhere();
     await expect(other.reconcile(SITE, never)).rejects.toThrow('another cluster');

@@ -179,11 +179,8 @@ test('the watches are not live while it is not known where the databases are', a
   await allOpen();
 });
 
-/** Returns a promise that rejects, which nobody need wait for. */
-function rejection(error: Error): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  reject(error);
-  return promise;
+async function rejection(answer: Error): Promise<never> {
+  throw answer;
 }
 
 test.each([
