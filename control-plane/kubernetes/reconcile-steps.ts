@@ -262,16 +262,15 @@ async function applyOne(
   const apply = async (manifest: Manifest, present: KubeObject | undefined) => {
     const uid = present?.metadata.uid;
     const object = { ...manifest, metadata: { ...manifest.metadata, ...(uid && { uid }) } };
-    try {
-      // One that another svc makes at the same time would not conflict with an apply, whose manager has the same name.
-      if (reference.kind === 'Namespace' && present === undefined)
-        return await client.create(path.slice(0, path.lastIndexOf('/')), object, signal);
-      return await client.apply(path, object, { force: present !== undefined, signal });
-    } catch (error) {
-      const shown = reference.kind === 'Secret' ? withoutValues(error, manifest) : error;
-      throw isOfService(error) ? refusalWith(shown as KubeError) : shown;
-    }
+    const force = present !== undefined;
+    return worded(manifest, () => client.apply(path, object, { force, signal }));
   };
+  if (reference.kind === 'Namespace' && found === undefined) {
+    // One that another svc makes at the same time would not conflict with an apply, whose manager has the same name. Its fields are applied afterwards.
+    const collection = path.slice(0, path.lastIndexOf('/'));
+    const created = await worded(reference, () => client.create(collection, reference, signal));
+    return apply(reference, created);
+  }
   if (!isWorkload(reference)) return apply(reference, found);
   const beginning = beginningOf(reference, found);
   const begun =
@@ -279,6 +278,16 @@ async function applyOne(
       ? found
       : await takenUp(client, path, await apply(beginning, found), signal);
   return apply(continuedWorkload(reference, begun, clock.nowMs()), begun);
+}
+
+/** Writes an object. Rejects with WorkloadRefused if the refusal concerns the service, and without the values of secrets. */
+async function worded(manifest: Manifest, write: () => Promise<KubeObject>): Promise<KubeObject> {
+  try {
+    return await write();
+  } catch (error) {
+    const shown = manifest.kind === 'Secret' ? withoutValues(error, manifest) : error;
+    throw isOfService(error) ? refusalWith(shown as KubeError) : shown;
+  }
 }
 
 /** Waits until the controllers have taken up a StatefulSet. */
