@@ -36,6 +36,10 @@ const WAIT = { timeout: 120_000, interval: 50 };
 const CART = 'registry.example/shop/cart';
 const BACK_OFF = `ImagePullBackOff: Back-off pulling image "${IMAGES.missing}"`;
 
+function cartDescriptor(version: string): ServiceDescriptor {
+  return { name: 'cart', image: `${CART}:${version}`, hosting: 'wasm', protocol: '0.2.0' };
+}
+
 describe.skipIf(noKubernetes !== undefined)('people use services in a cluster', () => {
   const folder = temporaryFolderOfFile();
   let platform: ClusterPlatform;
@@ -90,12 +94,6 @@ describe.skipIf(noKubernetes !== undefined)('people use services in a cluster', 
     },
   };
 
-  const cartDescriptor = (version: string): ServiceDescriptor => ({
-    name: 'cart',
-    image: `${CART}:${version}`,
-    hosting: 'wasm',
-    protocol: '0.2.0',
-  });
   const describeCart = (version: string) => deploying(cartDescriptor(version));
 
   test.skipIf(noSandbox !== undefined)(
@@ -161,7 +159,9 @@ describe.skipIf(noKubernetes !== undefined)('people use services in a cluster', 
       await vi.waitFor(
         () =>
           platform.server.create('/api/v1/namespaces/svc-shop/secrets', {
-            ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'store-url' } },
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { name: 'store-url' },
             stringData: { url: 'postgresql://store@database.example/store' },
           }),
         WAIT,

@@ -78,7 +78,10 @@ export class ClusterPlatform implements InstallationAddress {
       await server.createNamespace(NAMESPACE);
       const certificates = await ScriptedCertManager.create(server.client(), DOMAIN);
       platform = new ClusterPlatform({
-        ...{ folder, server, certificates, loginProvider },
+        folder,
+        server,
+        certificates,
+        loginProvider,
         node: await ScriptedNode.start(server),
         issuer: await loginProvider.listening(),
       });
@@ -135,7 +138,13 @@ export class ClusterPlatform implements InstallationAddress {
     return await new Promise((resolve, reject) => {
       request(
         {
-          ...{ host, port: 9000, path, agent: false, cert: certificate, key, ca: authorities },
+          host,
+          port: 9000,
+          path,
+          agent: false,
+          cert: certificate,
+          key,
+          ca: authorities,
           method: body === undefined ? 'GET' : 'POST',
           headers: { 'content-type': 'application/json' },
           checkServerIdentity: (_, { subjectaltname }: PeerCertificate) =>

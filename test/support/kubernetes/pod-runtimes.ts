@@ -49,7 +49,7 @@ export class PodRuntimes {
 
   /** Returns the report of a pod, and starts its runtime the first time; undefined: the pod has no module. */
   report(pod: KubeObject): Readonly<Record<string, ContainerReport>> | undefined {
-    const { initContainers = [] } = pod['spec'] as unknown as Pod;
+    const { initContainers = [] } = pod['spec'] as Pod;
     const image = initContainers.find(({ name }) => name === CONTAINER_NAMES.module)?.image;
     if (image === undefined) return undefined;
     const module = this.#modules.get(image);
@@ -83,13 +83,13 @@ export class PodRuntimes {
   async kill(): Promise<void> {
     const runs = [...this.#runs.values()];
     for (const run of runs) run.isEnding = true;
-    await Promise.all(runs.map(({ sandbox }) => sandbox?.kill()));
+    await Promise.all(runs.map(({ sandbox }) => sandbox?.kill() ?? Promise.resolve()));
   }
 
   async #start(pod: KubeObject, module: Uint8Array, run: Run): Promise<void> {
     const { secretOf, folder, logs } = this.#options;
     const { namespace, name } = pod.metadata;
-    const { containers } = pod['spec'] as unknown as Pod;
+    const { containers } = pod['spec'] as Pod;
     const runtime = containers.find(
       (one): one is Container => one.name === CONTAINER_NAMES.runtime,
     )!;
