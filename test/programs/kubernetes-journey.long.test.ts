@@ -134,7 +134,7 @@ describe.skipIf(noKubernetes !== undefined)('people use services in a cluster', 
 
       await cartIsPausedAndResumed(ann, cart, 4);
       await cartIsShared(ann, bob, 4);
-      await cartIsSuspended({ svc: (line) => platform.administrator(line) }, ann, cart);
+      await cartIsSuspended({ svc: (line) => platform.administrator(line) }, ann, cart, 5);
       await cartIsDeletedAndBack(ann, cart, 5);
       expect(await platform.send('cart', '/carts/1')).toEqual(second);
     },

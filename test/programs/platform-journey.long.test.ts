@@ -110,7 +110,7 @@ test.skipIf(!hasCurl)(
     // Paused and resumed, shared with a second person, suspended, deleted, and applied again: its data is there.
     await cartIsPausedAndResumed(ann, cart, 5);
     await cartIsShared(ann, await MachinePerson.loggedIn('bob', machine), 5);
-    await cartIsSuspended(administrator, ann, cart);
+    await cartIsSuspended(administrator, ann, cart, 6);
     await cartIsDeletedAndBack(ann, cart, 6);
     expect(curl(machine, '/carts/1')).toBe(second);
 

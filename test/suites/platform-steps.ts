@@ -3,6 +3,8 @@
 import { expect } from 'vitest';
 import type { Ended } from '../support/host-process.ts';
 
+const WAIT = { timeout: 60_000, interval: 100 };
+
 export interface Person {
   /** Runs a command to its end, whatever its exit code. */
   run(line: string): Promise<Ended>;
@@ -44,6 +46,11 @@ function readyCart(generation: number): Readonly<Record<string, unknown>> {
   };
 }
 
+/** Waits until `svc service get cart` shows these fields: a busy orchestrator is not asked in time for each answer. */
+async function cartIsShown(ann: Person, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  await expect.poll(async () => fieldsOf(await ann.svc('service get cart')), WAIT).toEqual(fields);
+}
+
 export async function projectIsCreated(ann: Person): Promise<void> {
   expect(await ann.svc('whoami')).toContain('ann');
   expect(await ann.svc('org create acme')).toContain('Created the organization acme.');
@@ -55,11 +62,11 @@ export async function cartIsDeployed(ann: Person, { deploy, url, until }: Cart):
   const deployed = await ann.svc(deploy);
   expect(deployed).toMatch(/^Applied cart in the project shop: generation 1\.$/m);
   expect(deployed).toMatch(/cart is ready\.\n$/);
-  expect(fieldsOf(await ann.svc('service get cart'))).toEqual(readyCart(1));
+  await cartIsShown(ann, readyCart(1));
   await until('is unknown');
-  const exposed = await ann.svc('service expose cart');
-  expect(fieldsOf(exposed)).toEqual({ ...readyCart(1), url });
+  expect(fieldsOf(await ann.svc('service expose cart'))).toMatchObject({ url });
   await until('serves');
+  await cartIsShown(ann, { ...readyCart(1), url });
   expect(await ann.svc('service list')).toMatch(
     new RegExp(`^cart +ready +1/1 +1 +${RegExp.escape(url)} +\\S+$`, 'm'),
   );
@@ -74,7 +81,7 @@ export async function cartIsDeployedAgain(
   const deployed = await ann.svc(deploy);
   expect(deployed).toContain(`Applied cart in the project shop: generation ${generation}.\n`);
   expect(deployed.endsWith(`cart is ready: ${url}\n`)).toBe(true);
-  expect(fieldsOf(await ann.svc('service get cart'))).toEqual({ ...readyCart(generation), url });
+  await cartIsShown(ann, { ...readyCart(generation), url });
 }
 
 /** `generation`: the present one. */
@@ -84,21 +91,16 @@ export async function cartIsPausedAndResumed(
   generation: number,
 ): Promise<void> {
   const exposed = { ...readyCart(generation), url };
-  expect(fieldsOf(await ann.svc('service pause cart'))).toEqual({
-    ...exposed,
-    state: 'paused',
-    instances: expect.stringMatching(/^[01] of 0 ready$/) as string,
-  });
+  expect(fieldsOf(await ann.svc('service pause cart'))['state']).toMatch(/^paused\b/);
   await until('is paused');
+  await cartIsShown(ann, { ...exposed, state: 'paused', instances: '0 of 0 ready' });
   const again = await ann.run('service restart cart');
   expect(again).toMatchObject({ code: 1, stdout: '' });
   expect(again.stderr).toContain('paused');
   expect((await ann.run('service logs cart')).code).toBe(1);
   await ann.svc('service resume cart');
   await until('serves');
-  await expect
-    .poll(async () => fieldsOf(await ann.svc('service get cart')), { interval: 100 })
-    .toEqual(exposed);
+  await cartIsShown(ann, exposed);
 }
 
 /**
@@ -123,15 +125,18 @@ export async function cartIsShared(ann: Person, bob: Person, generation: number)
   expect(await bob.svc('project list')).not.toContain('shop');
 }
 
-/** Disabled by an administrator, who is no member, the cart is suspended, and its members change nothing. */
+/** Disabled by an administrator, who is no member, the cart is suspended, and its members change nothing. `generation`: the present one. */
 export async function cartIsSuspended(
   administrator: Pick<Person, 'svc'>,
   ann: Person,
-  { until }: Cart,
+  { until, url }: Cart,
+  generation: number,
 ): Promise<void> {
   await administrator.svc('org disable acme');
   await until('is suspended');
-  expect(fieldsOf(await ann.svc('service get cart'))).toMatchObject({
+  await cartIsShown(ann, {
+    ...readyCart(generation),
+    url,
     state: 'suspended',
     detail: 'the organization is disabled',
     instances: '0 of 0 ready',
@@ -160,7 +165,7 @@ export async function cartIsDeletedAndBack(
   const deployed = await ann.svc(deploy);
   expect(deployed).toContain(`generation ${generation + 1}.\n`);
   expect(deployed).toMatch(/cart is ready\.\n$/);
-  expect(fieldsOf(await ann.svc('service get cart'))).toEqual(readyCart(generation + 1));
+  await cartIsShown(ann, readyCart(generation + 1));
   await ann.svc('service expose cart');
   await until('serves');
 }
