@@ -336,7 +336,11 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
   });
 
   test('without a module says where it looked, and ends', async () => {
-    const env = { SVC_DATA: join(image.root, 'data'), SVC_MANAGEMENT_PORT: '0' };
+    const env = {
+      SVC_DATA: join(image.root, 'data'),
+      SVC_HTTP_PORT: '0',
+      SVC_MANAGEMENT_PORT: '0',
+    };
     const container = startImage(image, { env });
     const said = text(container.stderr);
     expect(await once(container, 'close')).toEqual([1, null]);
