@@ -145,14 +145,14 @@ export class KubeTransport implements AsyncDisposable {
     });
   }
 
-  #request(
+  async #request(
     sent: KubeRequest,
     signal: AbortSignal,
     { authorization, ...certificate }: KubeCredentials,
   ): Promise<Dispatcher.ResponseData> {
     const { method, path, query = {}, body } = sent;
     const { contentType = 'application/json', accept = 'application/json' } = sent;
-    return request(`${this.#origin}${this.#prefix}${path}${queryText(query)}`, {
+    const answer = await request(`${this.#origin}${this.#prefix}${path}${queryText(query)}`, {
       dispatcher: this.#agents.agentFor(certificate),
       method,
       signal,
@@ -163,6 +163,9 @@ export class KubeTransport implements AsyncDisposable {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    // Who reads the body gets its error. One that comes after that is nobody's, such as at the end of all connections.
+    answer.body.on('error', () => undefined);
+    return answer;
   }
 
   async #within<Result>(
