@@ -336,6 +336,8 @@ export class KubernetesServer {
       `--secure-port=${this.#ports.controllers}`,
       '--port=0',
       '--leader-elect=false',
+      '--kube-api-qps=200',
+      '--kube-api-burst=300',
       `--service-account-private-key-file=${this.certificates.file('tokens.key')}`,
       `--root-ca-file=${this.certificates.file('ca.crt')}`,
       // Without those of nodes, volumes and clouds.
