@@ -3,7 +3,7 @@ import type { ServiceKey } from '@svc/client';
 import type { KubeClient } from './api/kube-client.ts';
 import type { KubeObject } from './api/kube-object.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
-import { pathOf } from './manifests/manifest.ts';
+import { type Manifest, pathOf } from './manifests/manifest.ts';
 import {
   INSTALLATION_ANNOTATION,
   MANAGED_BY_LABEL,
@@ -55,10 +55,14 @@ export async function isAppliedProject(
 ): Promise<boolean> {
   const manifest = namespaceManifest(key, installation);
   const found = await client.get(pathOf(manifest), signal);
+  return found !== undefined && isAppliedNamespace(found, manifest);
+}
+
+/** Whether the installation has applied a namespace that it wants as in `manifest`. */
+export function isAppliedNamespace(found: KubeObject, { metadata: wanted }: Manifest): boolean {
+  const id = wanted.annotations?.[INSTALLATION_ANNOTATION];
   return (
-    found !== undefined &&
-    isOwn(found, manifest.metadata.labels) &&
-    found.metadata.annotations?.[INSTALLATION_ANNOTATION] === installation.id
+    isOwn(found, wanted.labels) && found.metadata.annotations?.[INSTALLATION_ANNOTATION] === id
   );
 }
 

@@ -27,7 +27,13 @@ import {
   serviceLabels,
 } from './manifests/object-names.ts';
 import { manifestsOf } from './manifests/service-manifests.ts';
-import { isAppliedProject, isOwn, isOwnProject, otherInstallation } from './own-objects.ts';
+import {
+  isAppliedNamespace,
+  isAppliedProject,
+  isOwn,
+  isOwnProject,
+  otherInstallation,
+} from './own-objects.ts';
 import type { ResourcePaths } from './resource-paths.ts';
 import { withoutValues } from './secret-words.ts';
 import { beginningOf, continuedWorkload, hasBegun, isWorkload } from './workload-start.ts';
@@ -266,10 +272,7 @@ async function applyOne(
     return worded(manifest, () => client.apply(path, object, { force, signal }));
   };
   if (reference.kind === 'Namespace' && found === undefined) {
-    // One that another svc makes at the same time would not conflict with an apply, whose manager has the same name. Its fields are applied afterwards.
-    const collection = path.slice(0, path.lastIndexOf('/'));
-    const created = await worded(reference, () => client.create(collection, reference, signal));
-    return apply(reference, created);
+    return apply(reference, await createdNamespace(client, { reference, path }, signal));
   }
   if (!isWorkload(reference)) return apply(reference, found);
   const beginning = beginningOf(reference, found);
@@ -278,6 +281,27 @@ async function applyOne(
       ? found
       : await takenUp(client, path, await apply(beginning, found), signal);
   return apply(continuedWorkload(reference, begun, clock.nowMs()), begun);
+}
+
+/**
+ * Creates a namespace, whose fields are applied afterwards: one that another svc makes at the same time would not conflict with an apply, whose manager
+ * has the same name. One that this installation has made meanwhile, for another service of the project, is as good.
+ */
+async function createdNamespace(
+  client: KubeClient,
+  { reference, path }: Pick<Read<Manifest>, 'reference' | 'path'>,
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  const collection = path.slice(0, path.lastIndexOf('/'));
+  try {
+    return await worded(reference, () => client.create(collection, reference, signal));
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
+    const found = await client.get(path, signal);
+    const isOurs = found !== undefined && isAppliedNamespace(found, reference);
+    if (!isOurs || found.metadata.deletionTimestamp !== undefined) throw error;
+    return found;
+  }
 }
 
 /** Writes an object. Rejects with WorkloadRefused if the refusal concerns the service, and without the values of secrets. */

@@ -98,6 +98,27 @@ describe('a namespace of somebody else', () => {
   });
 });
 
+/** Has the namespace appear when the service asks for it to be made. */
+function makeNamespaceMeanwhile(more: object): void {
+  cluster.onRequest = () => {
+    if (cluster.api.requests.at(-1)?.method !== 'POST') return;
+    namespace({ labels: LABELS, annotations: { [ANNOTATION]: installation().id }, ...more });
+  };
+}
+
+test('a namespace that this installation makes meanwhile, for another service, is used', async () => {
+  makeNamespaceMeanwhile({});
+  await ours.reconcile(SITE, never);
+  expect(cluster.takeWrites().slice(0, 2)).toEqual(['POST /api/v1/namespaces', `PATCH ${SHOP}`]);
+  expect(cluster.objects.get(SHOP)).toMatchObject({ metadata: { uid: 'theirs' } });
+});
+
+test('one that is being deleted already is not', async () => {
+  makeNamespaceMeanwhile({ deletionTimestamp: '2026-01-01T00:00:00Z' });
+  await expect(ours.reconcile(SITE, never)).rejects.toMatchObject({ reason: 'AlreadyExists' });
+  expect(cluster.takeWrites()).toEqual(['POST /api/v1/namespaces']);
+});
+
 test('a namespace with our labels from before there were ids becomes ours before a certificate is written there', async () => {
   namespace({ labels: LABELS });
   labelledSecret();
