@@ -12,7 +12,7 @@ export interface FoundService {
   readonly others: readonly KubeObject[];
   /** Problem of a certificate that the operator makes. */
   readonly identityProblem?: string | undefined;
-  /** Why a pod has not started whose status does not say so; undefined: nobody says so, or none waits. */
+  /** Why the service has not started where no status says so; undefined: nobody says so, or nothing waits. */
   readonly waiting?: string | undefined;
 }
 

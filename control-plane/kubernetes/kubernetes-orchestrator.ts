@@ -53,7 +53,7 @@ import { ResourcePaths } from './resource-paths.ts';
 import { readServiceLogs } from './service-logs.ts';
 import { instancesOf, needReplicaSets } from './service-pods.ts';
 import { type ObjectStates, SettledMemory } from './settled-memory.ts';
-import { waitingPod, waitingWords } from './waiting-words.ts';
+import { waitingObject, waitingWords } from './waiting-words.ts';
 import { type SeenObject, WatchedServices } from './watched-services.ts';
 import { observationOf } from './workload-observation.ts';
 
@@ -264,15 +264,16 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     }
   }
 
-  /** Returns why a pod has not started, which is asked only if it should have. */
+  /** Returns why the service has not started, which is asked only if it should have. */
   async #waiting(
     key: ServiceKey,
-    { workloads: [workload], pods }: Pick<FoundService, 'workloads' | 'pods'>,
+    found: FoundService,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const pod = waitingPod(pods, this.#cluster.clock.nowMs());
-    if (workload === undefined || pod === undefined) return undefined;
-    return await waitingWords(this.#cluster, key, { workload, pod }, signal);
+    const [workload] = found.workloads;
+    const waiting = waitingObject(found, this.#cluster.clock.nowMs());
+    if (workload === undefined || waiting === undefined) return undefined;
+    return await waitingWords(this.#cluster, key, { workload, waiting }, signal);
   }
 
   /** Returns what is remembered if it counts now. */

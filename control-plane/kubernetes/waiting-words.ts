@@ -1,4 +1,5 @@
-// WaitingWords: why a pod of a service has not started, where its status does not say so: its database is not there yet, or a volume cannot be mounted.
+// WaitingWords: why a service has not started, where the status of its objects does not say so: its database is not there yet, a volume cannot be mounted,
+// or a quota refuses the pod of a StatefulSet.
 //
 // Invariant: no value of a secret is read, and nothing that is asked here keeps a service from being observed.
 import { projectNamespace, type ServiceKey } from '@svc/client';
@@ -7,7 +8,14 @@ import type { KubeClient } from './api/kube-client.ts';
 import { KubeError } from './api/kube-error.ts';
 import type { KubeObject } from './api/kube-object.ts';
 import type { JsonObject } from './api/kube-transport.ts';
-import { conditionOf, type FoundCondition, type FoundPod, timeMs } from './found-objects.ts';
+import {
+  conditionOf,
+  type FoundCondition,
+  type FoundPod,
+  type FoundService,
+  latestMs,
+  timeMs,
+} from './found-objects.ts';
 import type { KubernetesInstallation, ProvisionedDatabases } from './manifests/installation.ts';
 import {
   databaseName,
@@ -24,11 +32,26 @@ export interface WaitingCluster {
   readonly installation: Pick<KubernetesInstallation, 'databases'>;
 }
 
-/** Age from which a pod is asked about that has not started, in milliseconds. Most pods have started by then. */
+type WaitingObjects = Pick<FoundService, 'workloads' | 'revisions' | 'pods'>;
+
+/** Age from which a pod, or what should have one, is asked about that has not started, in milliseconds. Most pods have started by then. */
 export const WAITING_MS = 3000;
 
-/** Returns a pod whose containers wait although it is no longer new, and whose status says nothing of it; undefined: there is none. */
-export function waitingPod(pods: readonly FoundPod[], nowMs: number): FoundPod | undefined {
+/**
+ * Returns what waits although it is no longer new, and whose status says nothing of it: a pod whose containers wait, or a StatefulSet without a pod, which has
+ * no condition for one that is refused as a Deployment has; undefined: there is none.
+ */
+export function waitingObject(
+  { workloads: [workload], revisions, pods }: WaitingObjects,
+  nowMs: number,
+): KubeObject | undefined {
+  const wantsPods = workload?.kind === 'StatefulSet' && (workload.spec?.replicas ?? 0) > 0;
+  if (!wantsPods || pods.length > 0) return waitingPod(pods, nowMs);
+  const changedMs = latestMs(revisions.map(({ metadata }) => metadata.creationTimestamp));
+  return nowMs - changedMs >= WAITING_MS ? workload : undefined;
+}
+
+function waitingPod(pods: readonly FoundPod[], nowMs: number): FoundPod | undefined {
   return pods.find(
     (pod) =>
       pod.metadata.deletionTimestamp === undefined &&
@@ -39,17 +62,17 @@ export function waitingPod(pods: readonly FoundPod[], nowMs: number): FoundPod |
   );
 }
 
-/** Returns why the pod waits; undefined if nobody says so. Rejects with the reason of the signal alone. */
+/** Returns why the object waits; undefined if nobody says so. Rejects with the reason of the signal alone. */
 export async function waitingWords(
   cluster: WaitingCluster,
   key: ServiceKey,
-  { workload, pod }: { readonly workload: KubeObject; readonly pod: FoundPod },
+  { workload, waiting }: { readonly workload: KubeObject; readonly waiting: KubeObject },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
     return (
       (await databaseWords(cluster, key, workload, signal)) ??
-      (await lastWarning(cluster.client, pod, signal))
+      (await lastWarning(cluster.client, key, waiting, signal))
     );
   } catch (error) {
     signal.throwIfAborted();
@@ -113,14 +136,15 @@ async function hasSecret(
   return (await client.getMetadata(path, signal)) !== undefined;
 }
 
-/** Returns the last warning about a pod, such as that a volume cannot be mounted. */
+/** Returns the last warning about an object, such as that a volume cannot be mounted. */
 async function lastWarning(
   client: KubeClient,
-  { metadata: { namespace, uid } }: FoundPod,
+  { project }: ServiceKey,
+  { metadata }: KubeObject,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { items } = await client.list(`/api/v1/namespaces/${namespace}/events`, {
-    fieldSelector: `involvedObject.uid=${uid},type=Warning`,
+  const { items } = await client.list(`/api/v1/namespaces/${projectNamespace(project)}/events`, {
+    fieldSelector: `involvedObject.uid=${metadata.uid},type=Warning`,
     signal,
   });
   const [last] = items.toSorted((one, other) => eventMs(other) - eventMs(one));

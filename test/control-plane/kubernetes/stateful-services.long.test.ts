@@ -35,6 +35,8 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     await cluster.reconcile(desired);
     return await cluster.untilState(desired, 'ready');
   }
+  const untilDetail = ({ key }: DesiredService, words: string) =>
+    until(async () => (await cluster.observe(key)).detail?.includes(words) === true);
   const uidsOf = async ({ key }: DesiredService) =>
     (await cluster.pods(key)).map(({ metadata }) => metadata.uid!);
 
@@ -126,26 +128,47 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     expect(await uidsOf(onVolume)).toHaveLength(1);
   });
 
-  test('a quota that is full is described in the words of the cluster, and the service runs once it is not', async () => {
-    const desired = newService();
-    await running(desired);
-    const quota = `${namespacePath(desired.key)}/resourcequotas`;
-    await cluster.send('POST', quota, {
+  /** Lets the project of a service have so many pods, until the function that is returned is called. */
+  async function limitPods({ key }: DesiredService, pods: number): Promise<() => Promise<void>> {
+    const quotas = `${namespacePath(key)}/resourcequotas`;
+    await cluster.send('POST', quotas, {
       apiVersion: 'v1',
       kind: 'ResourceQuota',
       metadata: { name: 'small' },
-      spec: { hard: { pods: '2' } },
+      spec: { hard: { pods: String(pods) } },
     });
-    const next = { ...desired, generation: 2 };
-    let detail = '';
+    // Until its controller has counted the pods, it refuses nothing.
     await until(async () => {
-      await cluster.reconcile(next);
-      ({ detail = '' } = await cluster.observe(next.key));
-      return detail.includes('exceeded quota: small');
+      const quota = await cluster.client.get(`${quotas}/small`);
+      return (quota?.['status'] as { readonly hard?: object } | undefined)?.hard !== undefined;
     });
+    return async () => {
+      await cluster.client.delete(`${quotas}/small`);
+    };
+  }
+
+  test('a quota that is full is described in the words of the cluster, and the service runs once it is not', async () => {
+    const desired = newService();
+    await running(desired);
+    const lift = await limitPods(desired, 2);
+    const next = { ...desired, generation: 2 };
+    await cluster.reconcile(next);
+    await untilDetail(next, 'exceeded quota: small');
     expect(await cluster.observe(next.key)).toMatchObject({ readyInstances: 2 });
-    await cluster.client.delete(`${quota}/small`);
+    await lift();
     await cluster.untilState(next, 'ready');
+  });
+
+  test('so is one that refuses the pod of a StatefulSet, which has no condition for it', async () => {
+    const desired = newJournal();
+    await cluster.reconcile({ ...desired, instances: 0, isPaused: true });
+    const lift = await limitPods(desired, 0);
+    await cluster.reconcile(desired);
+    await untilDetail(desired, 'exceeded quota: small, requested: pods=1');
+    expect(cluster.stateOf(desired, await cluster.observe(desired.key))).toBe('deploying');
+    await lift();
+    const { detail } = await cluster.untilState(desired, 'ready');
+    expect(detail).toBeUndefined();
   });
 
   test('hard case 28: while the API server is away nothing is known, and afterwards the service converges and is reported', async () => {

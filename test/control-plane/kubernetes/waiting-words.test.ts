@@ -1,15 +1,25 @@
-// A pod that has not started, and whose status says nothing of it, is asked about: its database first, and then the warnings of the cluster.
+// What has not started, and whose status says nothing of it, is asked about: its database first, and then the warnings of the cluster.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import type { ProvisionedDatabases } from '../../../control-plane/kubernetes/manifests/installation.ts';
+import type { FoundPod } from '../../../control-plane/kubernetes/found-objects.ts';
 import { ResourcePaths } from '../../../control-plane/kubernetes/resource-paths.ts';
 import {
   WAITING_MS,
-  waitingPod,
+  waitingObject,
   waitingWords,
 } from '../../../control-plane/kubernetes/waiting-words.ts';
 import { CLOUD_NATIVE_PG } from '../../support/kubernetes/installation-under-test.ts';
-import { APPLIED, CART, ms, pod, waiting } from './observed-objects.ts';
+import {
+  APPLIED,
+  CART,
+  controllerRevision,
+  found,
+  ms,
+  pod,
+  waiting,
+  workload,
+} from './observed-objects.ts';
 import { StoredObjects } from './stored-objects.ts';
 
 const never = new AbortController().signal;
@@ -18,9 +28,11 @@ const CLUSTER = '/apis/postgresql.cnpg.io/v1/namespaces/svc-web/clusters/cart-da
 const NEW = pod('cart-1-a', { isReady: false, containers: [waiting('ContainerCreating')] });
 const BORN_MS = ms(APPLIED);
 
+const waitingPod = (pods: readonly FoundPod[], nowMs: number) =>
+  waitingObject(found({ workloads: [workload('Deployment')], pods }), nowMs);
+
 describe('a pod is asked about', () => {
   const old = BORN_MS + WAITING_MS;
-
   test('once it is no longer new', () => {
     expect(waitingPod([NEW], old - 1)).toBeUndefined();
     expect(waitingPod([NEW], old)).toBe(NEW);
@@ -35,6 +47,31 @@ describe('a pod is asked about', () => {
   ])('unless it %s', (_, one) => {
     expect(waitingPod([one], old)).toBeUndefined();
     expect(waitingPod([one, NEW], old)).toBe(NEW);
+  });
+});
+
+describe('a StatefulSet without a pod is asked about', () => {
+  const set = workload('StatefulSet', { instances: 1 });
+  const revisions = [
+    controllerRevision('cart-1', '2026-11-30T09:00:00Z'),
+    controllerRevision('cart-2', APPLIED),
+  ];
+  const old = BORN_MS + WAITING_MS;
+
+  test('once its revision is no longer new', () => {
+    expect(waitingObject(found({ workloads: [set], revisions }), old - 1)).toBeUndefined();
+    expect(waitingObject(found({ workloads: [set], revisions }), old)).toBe(set);
+  });
+
+  test('unless it has a pod, or should have none', () => {
+    expect(
+      waitingObject(found({ workloads: [set], revisions, pods: [pod('a')] }), old),
+    ).toBeUndefined();
+    const paused = workload('StatefulSet', { instances: 0 });
+    expect(waitingObject(found({ workloads: [paused], revisions }), old)).toBeUndefined();
+    const deployment = workload('Deployment');
+    expect(waitingObject(found({ workloads: [deployment], revisions }), old)).toBeUndefined();
+    expect(waitingObject(found({}), old)).toBeUndefined();
   });
 });
 
@@ -56,9 +93,9 @@ describe('it is said to wait', () => {
     databases: ProvisionedDatabases | undefined = CLOUD_NATIVE_PG,
   ): Promise<string | undefined> {
     const client = cluster.api.client();
-    const workload: KubeObject = { metadata: { name: 'cart', annotations } };
+    const cart: KubeObject = { metadata: { name: 'cart', annotations } };
     const where = { client, paths: new ResourcePaths(client), installation: { databases } };
-    return waitingWords(where, CART, { workload, pod: NEW }, never);
+    return waitingWords(where, CART, { workload: cart, waiting: NEW }, never);
   }
   const PROVISIONED = { 'svc.dev/journal': 'provisioned' };
   const SUPPLIED = { 'svc.dev/journal': 'supplied', 'svc.dev/journal-secret': 'cart.db' };
@@ -123,7 +160,9 @@ describe('it is said to wait', () => {
       paths: new ResourcePaths(client),
       installation: { databases: undefined },
     };
-    const workload = { metadata: { name: 'cart' } };
-    await expect(waitingWords(where, CART, { workload, pod: NEW }, ended)).rejects.toThrow('ended');
+    const cart = { metadata: { name: 'cart' } };
+    await expect(
+      waitingWords(where, CART, { workload: cart, waiting: NEW }, ended),
+    ).rejects.toThrow('ended');
   });
 });
