@@ -67,6 +67,8 @@ export class RegistryTransport implements AsyncDisposable {
     this.#agent = new Agent({
       factory: (origin) =>
         new Pool(origin, {
+          // With HTTP/2 the library has errors without an owner, which end the process.
+          allowH2: false,
           headersTimeout: limits.answerTimeoutMs,
           bodyTimeout: limits.answerTimeoutMs,
           connect: {

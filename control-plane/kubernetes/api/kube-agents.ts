@@ -1,10 +1,14 @@
 // KubeAgents: the connections to the API server. A certificate of the client belongs to its connections, so another certificate has other ones; those of
 // the former are closed once their requests have ended.
+//
+// They speak HTTP/1.1. With HTTP/2 the library leaves requests unanswered after the server has announced its end, and errors of sessions without an owner, which
+// end the process.
 import { Agent } from 'undici';
 import type { KubeCredentials } from './kube-credentials.ts';
+import type { KubeLimits } from './kube-limits.ts';
 
 export interface KubeAgentsOptions {
-  readonly connectTimeoutMs: number;
+  readonly limits: Pick<KubeLimits, 'connectTimeoutMs' | 'connectionsMax' | 'streamsMax'>;
   /** Certificates as PEM that sign the server's. Default: those of Node. */
   readonly authority?: string | undefined;
   /** The name that the server's certificate has, if it is another one than the host. */
@@ -12,25 +16,33 @@ export interface KubeAgentsOptions {
 }
 
 type Certificate = Pick<KubeCredentials, 'certificate' | 'key'>;
+/** `streams` are answers that take long, such as watches. */
+export type ConnectionUse = 'answers' | 'streams';
+type Agents = Readonly<Record<ConnectionUse, Agent>>;
 
 export class KubeAgents implements AsyncDisposable {
   readonly #options: KubeAgentsOptions;
   /** All agents with connections, the present one and those that are closing. */
   readonly #open = new Set<Agent>();
-  #present: { readonly agent: Agent; readonly of: Certificate } | undefined;
+  #present: { readonly agents: Agents; readonly of: Certificate } | undefined;
 
   constructor(options: KubeAgentsOptions) {
     this.#options = options;
   }
 
-  agentFor({ certificate, key }: Certificate): Agent {
+  agentFor({ certificate, key }: Certificate, use: ConnectionUse): Agent {
     const present = this.#present;
     if (present !== undefined && present.of.certificate === certificate && present.of.key === key)
-      return present.agent;
-    const agent = this.#newAgent({ certificate, key });
-    this.#present = { agent, of: { certificate, key } };
-    if (present !== undefined) void this.#close(present.agent);
-    return agent;
+      return present.agents[use];
+    const { connectionsMax, streamsMax } = this.#options.limits;
+    const agents = {
+      answers: this.#newAgent({ certificate, key }, connectionsMax),
+      streams: this.#newAgent({ certificate, key }, streamsMax),
+    };
+    this.#present = { agents, of: { certificate, key } };
+    if (present !== undefined)
+      for (const agent of Object.values(present.agents)) void this.#close(agent);
+    return agents[use];
   }
 
   /** Closes all connections; what is in flight fails. */
@@ -38,14 +50,16 @@ export class KubeAgents implements AsyncDisposable {
     await Promise.all([...this.#open].map((agent) => agent.destroy()));
   }
 
-  #newAgent({ certificate, key }: Certificate): Agent {
-    const { connectTimeoutMs, authority, serverName } = this.#options;
+  #newAgent({ certificate, key }: Certificate, connections: number): Agent {
+    const { limits, authority, serverName } = this.#options;
     const agent = new Agent({
+      allowH2: false,
+      connections,
       // The signal of each request ends it.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: {
-        timeout: connectTimeoutMs,
+        timeout: limits.connectTimeoutMs,
         ...(authority === undefined ? {} : { ca: authority }),
         ...(serverName === undefined ? {} : { servername: serverName }),
         ...(certificate === undefined ? {} : { cert: certificate }),

@@ -6,7 +6,7 @@
 // - What fails is a KubeError, or the reason of the caller's signal.
 import { GatheredBytes } from '@svc/kit/gathered-bytes';
 import { type Dispatcher, request } from 'undici';
-import { KubeAgents } from './kube-agents.ts';
+import { type ConnectionUse, KubeAgents } from './kube-agents.ts';
 import {
   areSame,
   type CredentialSource,
@@ -70,14 +70,14 @@ export class KubeTransport implements AsyncDisposable {
     this.#origin = origin;
     this.#prefix = pathname.replace(/\/+$/, '');
     this.#credentials = credentials;
-    this.#agents = new KubeAgents({ ...trust, connectTimeoutMs: this.limits.connectTimeoutMs });
+    this.#agents = new KubeAgents({ ...trust, limits: this.limits });
   }
 
   /** Sends a request, and returns the JSON object of its answer. Rejects with KubeError. */
   async send(sent: KubeRequest): Promise<JsonObject> {
     const { answerTimeoutMs, objectBytesMax } = this.limits;
     return this.#within(answerTimeoutMs, sent.signal, async (signal) => {
-      const answer = await this.#begin(sent, signal);
+      const answer = await this.#begin(sent, 'answers', signal);
       const bytesMax = sent.bytesMax ?? objectBytesMax;
       const { bytes, isWhole } = await firstBytes(answer.body, bytesMax);
       if (!isWhole)
@@ -107,7 +107,7 @@ export class KubeTransport implements AsyncDisposable {
     read: (pieces: AsyncIterable<Buffer>) => Promise<Result>,
   ): Promise<Result> {
     return this.#within(this.limits.answerTimeoutMs, sent.signal, async (signal, isInTime) => {
-      const answer = await this.#begin(sent, signal);
+      const answer = await this.#begin(sent, 'streams', signal);
       if (!sent.endsInTime) isInTime();
       try {
         return await read(answer.body);
@@ -124,14 +124,18 @@ export class KubeTransport implements AsyncDisposable {
   }
 
   /** Returns an answer that is a success. Rejects with the KubeError of any other. */
-  async #begin(sent: KubeRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  async #begin(
+    sent: KubeRequest,
+    use: ConnectionUse,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
     const credentials = await shownCredentials(this.#credentials.current(), signal);
-    let answer = await this.#request(sent, signal, credentials);
+    let answer = await this.#request(sent, use, signal, credentials);
     if (answer.statusCode === UNAUTHORIZED) {
       const renewed = await shownCredentials(this.#credentials.renewed(credentials), signal);
       if (!areSame(credentials, renewed)) {
         await answer.body.dump({ limit: REFUSAL_BYTES_MAX, signal });
-        answer = await this.#request(sent, signal, renewed);
+        answer = await this.#request(sent, use, signal, renewed);
       }
     }
     const { statusCode: status } = answer;
@@ -147,13 +151,14 @@ export class KubeTransport implements AsyncDisposable {
 
   async #request(
     sent: KubeRequest,
+    use: ConnectionUse,
     signal: AbortSignal,
     { authorization, ...certificate }: KubeCredentials,
   ): Promise<Dispatcher.ResponseData> {
     const { method, path, query = {}, body } = sent;
     const { contentType = 'application/json', accept = 'application/json' } = sent;
     const answer = await request(`${this.#origin}${this.#prefix}${path}${queryText(query)}`, {
-      dispatcher: this.#agents.agentFor(certificate),
+      dispatcher: this.#agents.agentFor(certificate, use),
       method,
       signal,
       headers: {

@@ -82,6 +82,7 @@ export class FaultyApi implements AsyncDisposable {
     const { server: url, authority } = connection;
     const { authorization, certificate, key } = await connection.credentials!.current();
     const agent = new Agent({
+      allowH2: false,
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { ca: authority!, ...(key === undefined ? {} : { cert: certificate!, key }) },
