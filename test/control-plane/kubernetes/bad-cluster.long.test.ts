@@ -2,6 +2,7 @@
 // driver asks of it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { KubeClient } from '../../../control-plane/kubernetes/api/kube-client.ts';
+import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-transport.ts';
 import type { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
 import {
   FIELD_MANAGER,
@@ -11,10 +12,12 @@ import {
   type DesiredService,
   WorkloadRefused,
 } from '../../../control-plane/orchestration/orchestrator.ts';
-import { AdmissionWebhook, type Review } from '../../support/kubernetes/admission-webhook.ts';
+import {
+  AdmissionWebhook,
+  type AdmissionWebhookOptions,
+} from '../../support/kubernetes/admission-webhook.ts';
 import { CountedTransport } from '../../support/kubernetes/counted-transport.ts';
 import { desiredService, EMBEDDED } from '../../support/kubernetes/installation-under-test.ts';
-import { FaultyApi } from '../../support/kubernetes/faulty-api.ts';
 import { printedMissingKubernetes } from '../../support/kubernetes/kubernetes-programs.ts';
 import {
   deploymentPath,
@@ -28,9 +31,16 @@ import { IMAGES } from './scripted-programs.ts';
 
 const noKubernetes = printedMissingKubernetes('bad-cluster.long.test.ts');
 const never = new AbortController().signal;
+const POD = '/spec/template/spec';
+/** A container as those of a service mesh. */
+const MESH = { name: 'mesh', image: 'registry.example/mesh:1' };
 const MERGE = 'application/merge-patch+json';
 /** The request by which the driver finds out whether the server is there. */
 const CONTACT = `GET /api/v1/namespaces/${INSTALLATION.namespace}`;
+
+interface PodSpec {
+  readonly containers: readonly { readonly name: string }[];
+}
 
 describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
   let cluster: ClusterUnderTest;
@@ -245,33 +255,29 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     await cluster.untilState(second, 'ready');
   });
 
-  /** Registers a webhook for the namespace of a service that runs. */
-  async function reviewed(desired: DesiredService, review: Review): Promise<AdmissionWebhook> {
-    const namespace = `svc-${desired.key.project}`;
-    await cluster.send(
-      'PATCH',
-      namespacePath(desired.key),
-      { metadata: { labels: { reviewed: namespace } } },
-      MERGE,
-    );
-    const name = `webhook-${desired.key.project}`;
-    const webhook = await AdmissionWebhook.start(cluster.server, { name, namespace, review });
+  /** Registers a webhook for the namespace of a service that has a Deployment. `sign`: a text by which its answers are recognized. */
+  async function reviewed(
+    { key }: DesiredService,
+    sign: string,
+    webhook: Pick<AdmissionWebhookOptions, 'kind' | 'review'>,
+  ): Promise<AdmissionWebhook> {
+    const namespace = `svc-${key.project}`;
+    const labels = { reviewed: namespace };
+    await cluster.send('PATCH', namespacePath(key), { metadata: { labels } }, MERGE);
+    const name = `webhook-${key.project}`;
+    const started = await AdmissionWebhook.start(cluster.server, { ...webhook, name, namespace });
     // The server learns of a webhook a moment after it was registered.
-    const found = (await cluster.client.get(deploymentPath(desired.key)))!;
+    const found = (await cluster.client.get(deploymentPath(key)))!;
     const { name: probe, namespace: at } = found.metadata;
+    const object = { ...found, metadata: { name: probe, namespace: at!, labels: { probe } } };
+    const isDryRun = true;
     await until(async () => {
-      const object = { ...found, metadata: { name: probe, namespace: at!, labels: { probe } } };
-      try {
-        await cluster.client.apply(deploymentPath(desired.key), object, {
-          force: true,
-          isDryRun: true,
-        });
-        return false;
-      } catch (error) {
-        return (error as Error).message.includes('denied');
-      }
+      const outcome = await cluster.client
+        .apply(deploymentPath(key), object, { force: true, isDryRun })
+        .then(JSON.stringify, (error: Error) => error.message);
+      return outcome.includes(sign);
     });
-    return webhook;
+    return started;
   }
 
   test('an admission webhook that refuses is quoted, and the service that runs is left as it is', async () => {
@@ -279,7 +285,10 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     const before = await cluster.uids(desired.key);
     const next = { ...desired, generation: 2 };
     {
-      await using _webhook = await reviewed(desired, () => 'images need a signature');
+      await using _webhook = await reviewed(desired, 'images need a signature', {
+        kind: 'validating',
+        review: () => ({ refusal: 'images need a signature' }),
+      });
       expect(await refusal(next)).toMatch(
         /admission webhook "webhook-p\d+\.example\.org" denied the request: images need a signature/,
       );
@@ -297,34 +306,55 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     await cluster.untilState(next, 'ready');
   });
 
-  test.each<[string, object]>([
-    ['adds what we do not set', { priorityClassName: 'system-node-critical' }],
-    ['changes what we set', { terminationGracePeriodSeconds: 77 }],
-  ])('what %s on its way to the server is not fought', async (_, fields) => {
+  test.each<[string, string, (pods: PodSpec) => readonly JsonObject[]]>([
+    [
+      'adds a container beside ours',
+      'registry.example/mesh:1',
+      ({ containers }) =>
+        containers.some(({ name }) => name === MESH.name)
+          ? []
+          : [{ op: 'add', path: `${POD}/containers/-`, value: MESH }],
+    ],
+    [
+      'adds what we do not set',
+      'system-node-critical',
+      () => [{ op: 'add', path: `${POD}/priorityClassName`, value: 'system-node-critical' }],
+    ],
+    [
+      'changes what we set',
+      '"terminationGracePeriodSeconds":77',
+      () => [{ op: 'replace', path: `${POD}/terminationGracePeriodSeconds`, value: 77 }],
+    ],
+  ])('an admission webhook that %s is not fought', async (_, sign, patchOf) => {
     const desired = newService();
-    await using api = await FaultyApi.start(cluster.account);
-    api.rewrite = ({ method, path }, body) => {
-      if (method !== 'PATCH' || path !== deploymentPath(desired.key)) return body;
-      const object = JSON.parse(body) as { spec: { template: { spec: object } } };
-      Object.assign(object.spec.template.spec, fields);
-      return JSON.stringify(object);
-    };
-    const transport = new CountedTransport(api.connection);
-    opened.push(transport);
-    const client = new KubeClient(transport, FIELD_MANAGER);
-    const driver = cluster.newOrchestrator({ client });
-    opened.push(driver);
-    using _watch = driver.watch(() => undefined);
+    await cluster.reconcile({ ...desired, instances: 0, isPaused: true });
+    await using _webhook = await reviewed(desired, sign, {
+      kind: 'mutating',
+      review: (object) => {
+        const { template } = (object['spec'] ?? {}) as { readonly template?: { spec: PodSpec } };
+        return template === undefined ? {} : { patch: patchOf(template.spec) };
+      },
+    });
+    const control = following();
+    const { driver, transport } = control;
     await driver.reconcile(desired, never);
     await cluster.untilState(desired, 'ready');
-    await untilIdle({ driver, transport }, [desired]);
+    await untilIdle(control, [desired]);
     const path = deploymentPath(desired.key);
     const before = await cluster.client.get(path);
-    expect(before).toMatchObject({ spec: { template: { spec: fields } } });
+    expect(JSON.stringify(before!['spec'])).toContain(sign);
+    const uids = await cluster.uids(desired.key);
     // A driver that remembers nothing applies everything.
+    const client = new KubeClient(transport, FIELD_MANAGER);
     await cluster.newOrchestrator({ client }).reconcile(desired, never);
     await cluster.newOrchestrator({ client }).reconcile(desired, never);
     expect((await cluster.client.get(path))!.metadata).toEqual(before!.metadata);
+    expect(await cluster.uids(desired.key)).toEqual(uids);
+
+    const next = { ...desired, generation: 2 };
+    await driver.reconcile(next, never);
+    await cluster.untilState(next, 'ready');
+    await untilIdle(control, [next]);
   });
 
   test('hard case 19: a service that is applied right after its deletion waits for the former instances, and has its data', async () => {

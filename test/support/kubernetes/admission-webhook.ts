@@ -1,5 +1,5 @@
-// AdmissionWebhook is a webhook that an API server asks before it stores objects of a namespace that has the label `reviewed` with its name. It can refuse
-// them. It changes none: the API server of the tests crashes when it notes the changes of a webhook (its encoder does not know the maps of its compiler).
+// AdmissionWebhook is a webhook that an API server asks before it stores objects of a namespace that has the label `reviewed` with its name. It refuses or
+// changes them.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -7,8 +7,22 @@ import type { JsonObject } from '../../../control-plane/kubernetes/api/kube-tran
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import type { KubernetesServer } from './kubernetes-server.ts';
 
-/** Returns why an object is refused; undefined: it is not. */
-export type Review = (object: KubeObject) => string | undefined;
+export interface Verdict {
+  /** Why the object is refused. Absent: it is not. */
+  readonly refusal?: string;
+  /** Changes of the object as JSON Patch (RFC 6902). */
+  readonly patch?: readonly JsonObject[];
+}
+
+export type Review = (object: KubeObject) => Verdict;
+
+export interface AdmissionWebhookOptions {
+  readonly name: string;
+  readonly namespace: string;
+  /** `validating` webhooks are asked last, and cannot change anything. */
+  readonly kind: 'validating' | 'mutating';
+  readonly review: Review;
+}
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
 
@@ -24,11 +38,7 @@ export class AdmissionWebhook implements AsyncDisposable {
   /** Reviews the Deployments and Services of the namespace. */
   static async start(
     cluster: KubernetesServer,
-    {
-      name,
-      namespace,
-      review,
-    }: { readonly name: string; readonly namespace: string; readonly review: Review },
+    { name, namespace, kind, review }: AdmissionWebhookOptions,
   ): Promise<AdmissionWebhook> {
     const { certificate, key } = await cluster.certificates.issue(name, {
       subject: `CN=${name}`,
@@ -42,11 +52,15 @@ export class AdmissionWebhook implements AsyncDisposable {
           readonly request: { readonly uid: string; readonly object: KubeObject };
         }
       ).request;
-      const message = review(object);
+      const { refusal, patch } = review(object);
       const answer = {
         uid,
-        allowed: message === undefined,
-        ...(message && { status: { message } }),
+        allowed: refusal === undefined,
+        ...(refusal !== undefined && { status: { message: refusal } }),
+        ...(patch !== undefined && {
+          patchType: 'JSONPatch',
+          patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
+        }),
       };
       response.setHeader('content-type', 'application/json');
       response.end(
@@ -60,11 +74,14 @@ export class AdmissionWebhook implements AsyncDisposable {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const path = `${GROUP}/validatingwebhookconfigurations`;
-    const configuration = configurationOf(name, namespace, {
-      url: `https://127.0.0.1:${port}/`,
-      caBundle: Buffer.from(cluster.certificates.authority).toString('base64'),
-    });
+    const path = `${GROUP}/${kind}webhookconfigurations`;
+    const configuration = configurationOf(
+      { name, namespace, kind },
+      {
+        url: `https://127.0.0.1:${port}/`,
+        caBundle: Buffer.from(cluster.certificates.authority).toString('base64'),
+      },
+    );
     await cluster.create(path, configuration);
     const client = cluster.client();
     const remove = async () => {
@@ -81,10 +98,13 @@ export class AdmissionWebhook implements AsyncDisposable {
   }
 }
 
-function configurationOf(name: string, namespace: string, clientConfig: JsonObject): JsonObject {
+function configurationOf(
+  { name, namespace, kind }: Omit<AdmissionWebhookOptions, 'review'>,
+  clientConfig: JsonObject,
+): JsonObject {
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingWebhookConfiguration',
+    kind: `${kind === 'mutating' ? 'Mutating' : 'Validating'}WebhookConfiguration`,
     metadata: { name },
     webhooks: [
       {

@@ -65,9 +65,6 @@ export type Fault = (passed: PassedRequest) => void | Promise<void>;
 export class FaultyApi implements AsyncDisposable {
   /** What happens to each request. */
   fault: Fault = (passed) => passed.pass();
-  /** The body that the server gets in the place of the driver's. */
-  rewrite: (request: Pick<PassedRequest, 'method' | 'path'>, body: string) => string = (_, body) =>
-    body;
   readonly #server: Server;
   readonly #agent: Agent;
   readonly #transports: KubeTransport[] = [];
@@ -105,9 +102,7 @@ export class FaultyApi implements AsyncDisposable {
               ...(authorization === undefined ? {} : { authorization }),
               ...(type === undefined ? {} : { 'content-type': type }),
             },
-            ...(pieces.length === 0
-              ? {}
-              : { body: api.rewrite(passed, Buffer.concat(pieces).toString('utf8')) }),
+            ...(pieces.length === 0 ? {} : { body: Buffer.concat(pieces) }),
           }),
         );
         await api.fault(passed);
