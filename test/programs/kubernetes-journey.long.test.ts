@@ -191,12 +191,17 @@ describe.skipIf(noKubernetes !== undefined)('people use services in a cluster', 
       const never = await ann.svc(`service logs store --instance ${one} --previous`);
       expect(never).toContain('not found');
       platform.programs.crash(pods.find(({ metadata }) => metadata.name === one)!.metadata.uid!);
+      const restarted = { name: 'service', restartCount: 1, ready: true };
       await vi.waitFor(
         async () =>
-          expect(await ann.svc(`service logs store --instance ${one}`)).toBe(
-            'starting\nrun 1 listens\n',
+          expect(await objectOf(`/api/v1/namespaces/svc-shop/pods/${one}`)).toHaveProperty(
+            'status.containerStatuses',
+            expect.arrayContaining([expect.objectContaining(restarted)]),
           ),
         WAIT,
+      );
+      expect(await ann.svc(`service logs store --instance ${one}`)).toBe(
+        'starting\nrun 1 listens\n',
       );
       expect(await ann.svc(`service logs store --instance ${one} --previous`)).toBe(
         'starting\nrun 0 listens\n',

@@ -1,5 +1,5 @@
 // MachinePerson: a person of the people file who uses an installation with `svc login-provider` from a terminal of their own: folders of their own,
-// a context, and a login by the code of a device, at the pages that a person sees.
+// a context, and a login at the pages that a person sees.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, runSvc, SvcProcess } from './host-process.ts';
@@ -26,20 +26,44 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Logs in at the pages of the login provider. Resolves with the end of `svc login`. */
+/** Logs in by the code of a device. Takes the 5 seconds after which the command asks the provider. Resolves with the end of `svc login`. */
 export async function logInByDevice({ cwd, env }: Terminal, subject: string): Promise<Ended> {
   const login = new SvcProcess(['login', '--device'], { cwd, env });
   await login.logged(/enter the code \S+\n/);
   const [, page, code] = /^Open (\S+) in .* code (\S+)\n/m.exec(login.stderr)!;
-  const browser = new FormBrowser('svc:');
+  const browser = newBrowser();
   const entry = await browser.go(page!);
   const xsrf = valueIn(entry.body, /name="xsrf" value="([^"]+)"/);
   const people = await browser.go(page!, { xsrf, user_code: code!, confirm: 'yes' });
+  await choosePerson(browser, people, subject);
+  return login.ended;
+}
+
+/** Logs in with a browser of this machine. Resolves with the end of `svc login`. */
+async function logInByBrowser({ cwd, env }: Terminal, subject: string): Promise<Ended> {
+  const login = new SvcProcess(['login', '--no-browser'], { cwd, env });
+  await login.logged(/^http\S+\n/m);
+  const browser = newBrowser();
+  const people = await browser.go(/^http\S+/m.exec(login.stderr)![0]);
+  await choosePerson(browser, people, subject);
+  return login.ended;
+}
+
+/** Returns a browser that follows the redirect to the command line, too. */
+function newBrowser(): FormBrowser {
+  return new FormBrowser('svc:');
+}
+
+/** Logs in at the page with the people of the login provider. */
+async function choosePerson(
+  browser: FormBrowser,
+  people: Awaited<ReturnType<FormBrowser['go']>>,
+  subject: string,
+): Promise<void> {
   const token = valueIn(people.body, /name="token" value="([^"]+)"/);
   const action = new URL(valueIn(people.body, /method="post" action="([^"]+)"/), people.url).href;
   const { body } = await browser.go(action, { token, as: subject });
   if (!body.includes('You are logged in')) throw new Error(`${subject} is not logged in:\n${body}`);
-  return login.ended;
 }
 
 export class MachinePerson implements Terminal {
@@ -73,7 +97,7 @@ export class MachinePerson implements Terminal {
     if (authority !== undefined) copyFileSync(authority, join(cwd, 'ca.pem'));
     const trusting = authority === undefined ? '' : ' --authority ca.pem';
     await person.svc(`context set local --url ${url}${trusting} --project shop`);
-    const { code, stderr } = await logInByDevice(person, subject);
+    const { code, stderr } = await logInByBrowser(person, subject);
     if (code !== 0) throw new Error(`the login of ${subject} ended with ${code}: ${stderr}`);
     return person;
   }

@@ -23,12 +23,8 @@ import type {
   Observation,
   Workload,
 } from '../../../control-plane/orchestration/orchestrator.ts';
-import {
-  DRIVER_ACCOUNT,
-  DRIVER_USER,
-  driverRoles,
-} from '../../support/kubernetes/installation-files.ts';
 import { GivenFolder, madeAuthority } from '../../support/certificates/given-folder.ts';
+import { checkDriverRights, driverAccount } from '../../support/kubernetes/driver-account.ts';
 import { installation } from '../../support/kubernetes/installation-under-test.ts';
 import { type ClusterUser, KubernetesServer } from '../../support/kubernetes/kubernetes-server.ts';
 import { ScriptedNode } from '../../support/kubernetes/scripted-node.ts';
@@ -176,10 +172,7 @@ export class ClusterUnderTest {
     } finally {
       await this.server.stop();
     }
-    if (forbidden.length > 0)
-      throw new Error(
-        `the role of the control plane (deploy/kubernetes/chart/files/control-plane-role.yaml) lacks rights:\n${forbidden.join('\n')}`,
-      );
+    checkDriverRights({ forbidden });
   }
 }
 
@@ -193,37 +186,6 @@ async function givenIdentities(): Promise<IdentitySecrets> {
   rmSync(folder, { recursive: true });
   const { trustDomain } = INSTALLATION;
   return new IdentitySecrets({ authority, trustDomain, lifetimeMs: DAY_MS, clock: SYSTEM_CLOCK });
-}
-
-/** Makes the ServiceAccount of the control plane, with the rights of its role. */
-async function driverAccount(server: KubernetesServer): Promise<ClusterUser> {
-  const { namespace, name } = DRIVER_ACCOUNT;
-  await server.createNamespace(namespace);
-  const { platform, databases } = driverRoles();
-  const rules = [...platform.rules, ...databases.rules];
-  const account = await server.serviceAccount({ namespace, name, rules });
-  // The API server has a role and its binding within moments.
-  const [rule] = rules;
-  const review = {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SubjectAccessReview',
-    spec: {
-      user: DRIVER_USER,
-      resourceAttributes: {
-        group: rule!.apiGroups[0]!,
-        resource: rule!.resources[0]!,
-        verb: rule!.verbs[0]!,
-      },
-    },
-  };
-  await until(async () => {
-    const { status } = await server.create(
-      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-      review,
-    );
-    return (status as { readonly allowed?: boolean }).allowed === true;
-  });
-  return account;
 }
 
 export async function until(

@@ -16,6 +16,7 @@ import { projectNamespace, type ServiceKey } from '../../../client/index.ts';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
 import { KubernetesOrchestrator } from '../../../control-plane/kubernetes/kubernetes-orchestrator.ts';
 import { identityIn } from '../../../control-plane/kubernetes/manifests/identity-secret.ts';
+import { CONTAINER_NAMES } from '../../../control-plane/kubernetes/manifests/object-names.ts';
 import {
   openIdentities,
   type OpenedIdentities,
@@ -24,7 +25,11 @@ import type { DesiredService } from '../../../control-plane/orchestration/orches
 import { type CertificateTexts, parseCertificates } from '../../../identity/certificates.ts';
 import { SYSTEM_CLOCK } from '../../../kit/clock.ts';
 import { ask } from '../../support/certificates/asked-service.ts';
-import { mountCertificates } from '../../support/certificates/certificate-files.ts';
+import { CertificateAuthority } from '../../support/certificates/certificate-authority.ts';
+import {
+  certificateTexts,
+  mountCertificates,
+} from '../../support/certificates/certificate-files.ts';
 import {
   DAY_MS,
   GivenFolder,
@@ -37,6 +42,8 @@ import { startDeployed } from '../../support/deployed-service.ts';
 import { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
 import { desiredService, EVERY_HOSTING } from '../../support/kubernetes/installation-under-test.ts';
 import { printedMissingKubernetes } from '../../support/kubernetes/kubernetes-programs.ts';
+import { mountedFiles, secretReader } from '../../support/kubernetes/mounted-files.ts';
+import type { Pod } from '../../support/kubernetes/read-manifests.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { verified, withoutOpenssl } from '../authorities/openssl.ts';
 import { deploymentPath, namespacePath, newKey, newService, pathsOf } from './cluster-services.ts';
@@ -256,6 +263,54 @@ describe.skipIf(noKubernetes !== undefined)('with a real API server', () => {
     ).rejects.toBeInstanceOf(Error);
     expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
   }, 120_000);
+
+  test('a certificate of the operator, in the layout of cert-manager, is waited for, mounted, and left behind', async () => {
+    const desired = newService();
+    const { key } = desired;
+    const operated = cluster.newOrchestrator({ identities: undefined });
+    onTestFinished(() => operated[Symbol.asyncDispose]());
+    cluster.node.script(() => ({ kind: 'waiting', reason: 'ContainerCreating' }));
+    onTestFinished(() => cluster.programs.update());
+    const observe = () => operated.observe(key, never);
+    const wait = { timeout: 60_000, interval: 20 };
+    const mounted = async () => {
+      const [pod] = await cluster.pods(key);
+      const { containers } = pod!['spec'] as Pod;
+      const proxy = containers.find(({ name }) => name === CONTAINER_NAMES.proxy)!;
+      return await mountedFiles(pod!, proxy, secretReader(cluster.client));
+    };
+
+    await operated.reconcile(desired, never);
+    await expect
+      .poll(async () => (await observe()).detail, wait)
+      .toContain(`it waits for the secret ${key.service}-identity`);
+    expect(await mounted()).toBeUndefined();
+
+    const issuer = await CertificateAuthority.create('cert-manager');
+    const texts = certificateTexts(await issuer.issue({ uris: [idOf(key)] }), issuer);
+    await cluster.send('POST', `${namespacePath(key)}/secrets`, {
+      metadata: { name: `${key.service}-identity` },
+      type: 'kubernetes.io/tls',
+      stringData: {
+        'tls.crt': texts.certificate,
+        'tls.key': texts.key,
+        'ca.crt': texts.authorities,
+      },
+    });
+    expect(await mounted()).toEqual({
+      '/etc/svc/identity/tls.crt': Buffer.from(texts.certificate),
+      '/etc/svc/identity/tls.key': Buffer.from(texts.key),
+      '/etc/svc/identity/ca.crt': Buffer.from(texts.authorities),
+    });
+    await expect.poll(async () => (await observe()).detail, wait).toBeUndefined();
+    cluster.programs.update();
+    await expect.poll(observe, wait).toMatchObject({ readyInstances: 2 });
+
+    await operated.reconcile({ ...desired, generation: 2 }, never);
+    await operated.reconcile({ kind: 'removed', key }, never);
+    await expect.poll(observe, wait).toEqual({ kind: 'none', key });
+    expect(await textsOf(desired)).toEqual(texts);
+  });
 
   test('a control plane that is given an authority makes the certificates of its services and of the gateway', async () => {
     const provider = await IdentityProvider.start();

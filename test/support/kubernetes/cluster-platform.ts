@@ -1,5 +1,8 @@
 // ClusterPlatform: an installation whose services are in a cluster: the real programs `svc login-provider` and `svc control-plane`, a real API server, and
 // a scripted node. Modules that were published run in real runtimes; everything else is scripted. It ends with `stop`.
+//
+// Invariant: the control plane has the rights of the role with which svc is installed (deploy/kubernetes/), and what it asks for beyond them fails the
+// file of the test at its end. It issues certificates by an authority that it was given.
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -7,13 +10,18 @@ import { text } from 'node:stream/consumers';
 import type { PeerCertificate } from 'node:tls';
 import type { KubeClient } from '../../../control-plane/kubernetes/api/kube-client.ts';
 import type { KubeObject } from '../../../control-plane/kubernetes/api/kube-object.ts';
+import { identityIn } from '../../../control-plane/kubernetes/manifests/identity-secret.ts';
+import type { CertificateTexts } from '../../../identity/certificates.ts';
 import { ScriptedPrograms } from '../../control-plane/kubernetes/scripted-programs.ts';
+import { GivenFolder, madeAuthority } from '../certificates/given-folder.ts';
 import { type Ended, runSvc, SvcProcess } from '../host-process.ts';
 import { type InstallationAddress, MachinePerson } from '../machine-person.ts';
 import { MACHINE, PEOPLE } from '../one-machine.ts';
-import { KubernetesServer } from './kubernetes-server.ts';
+import { checkDriverRights, driverAccount } from './driver-account.ts';
+import { DRIVER_ACCOUNT } from './installation-files.ts';
+import { type ClusterUser, KubernetesServer } from './kubernetes-server.ts';
+import { secretReader } from './mounted-files.ts';
 import { PodRuntimes } from './pod-runtimes.ts';
-import { ScriptedCertManager } from './scripted-cert-manager.ts';
 import { ScriptedNode } from './scripted-node.ts';
 
 interface Answer {
@@ -24,13 +32,19 @@ interface Answer {
 /** Domain of hostnames, and of identities. */
 const DOMAIN = 'svc.localhost';
 const PORT = 8443;
-const NAMESPACE = 'svc-platform';
+const { namespace: NAMESPACE } = DRIVER_ACCOUNT;
+/** Folder with the authority of the control plane, in that of the installation. */
+const AUTHORITY_FOLDER = 'authority';
+const GATEWAY_SECRET = 'gateway-identity';
 
 interface Parts {
   readonly folder: string;
   readonly server: KubernetesServer;
   readonly node: ScriptedNode;
-  readonly certificates: ScriptedCertManager;
+  /** The account of the control plane. */
+  readonly account: ClusterUser;
+  /** Certificate of the authority that the control plane is given. */
+  readonly authority: string;
   readonly loginProvider: SvcProcess;
   readonly issuer: string;
 }
@@ -48,13 +62,13 @@ export class ClusterPlatform implements InstallationAddress {
   #controlPlane: SvcProcess;
 
   private constructor(parts: Parts) {
-    const { server, node, certificates, folder } = parts;
+    const { server, node, folder } = parts;
     this.#parts = parts;
     this.server = server;
     this.client = server.client();
     this.node = node;
     this.runtimes = new PodRuntimes({
-      secretOf: (namespace, name) => certificates.secretOf(namespace, name),
+      secretOf: secretReader(this.client),
       logs: node.logs,
       folder: this.newFolder(),
       changed: () => this.programs.update(),
@@ -75,12 +89,15 @@ export class ClusterPlatform implements InstallationAddress {
     let platform: ClusterPlatform | undefined;
     try {
       server = await KubernetesServer.start();
-      await server.createNamespace(NAMESPACE);
-      const certificates = await ScriptedCertManager.create(server.client(), DOMAIN);
+      const authority = await madeAuthority();
+      const authorityFolder = join(folder, AUTHORITY_FOLDER);
+      mkdirSync(authorityFolder);
+      new GivenFolder(authorityFolder).write(authority);
       platform = new ClusterPlatform({
         folder,
         server,
-        certificates,
+        account: await driverAccount(server),
+        authority: authority.certificate,
         loginProvider,
         node: await ScriptedNode.start(server),
         issuer: await loginProvider.listening(),
@@ -133,7 +150,7 @@ export class ClusterPlatform implements InstallationAddress {
   async send(service: string, path: string, body?: object): Promise<Answer | undefined> {
     const host = this.runtimes.addressOf(service);
     if (host === undefined) return undefined;
-    const { certificate, key, authorities } = await this.#parts.certificates.gateway(NAMESPACE);
+    const { certificate, key, authorities } = await this.#gateway();
     const id = `URI:spiffe://${DOMAIN}/ns/svc-shop/sa/${service}`;
     return await new Promise((resolve, reject) => {
       request(
@@ -166,15 +183,26 @@ export class ClusterPlatform implements InstallationAddress {
     await this.#parts.loginProvider.end('SIGKILL');
     this.programs.end();
     await this.runtimes.kill();
+    const { forbidden } = this.server.audit;
     try {
       await this.node.stop();
     } finally {
       await this.server.stop();
     }
+    checkDriverRights({ forbidden });
+  }
+
+  /** Returns the identity of the gateway, which the control plane keeps. */
+  async #gateway(): Promise<CertificateTexts> {
+    const found = await secretReader(this.client)(NAMESPACE, GATEWAY_SECRET);
+    const identity = found && identityIn(found);
+    if (identity?.authorities !== this.#parts.authority)
+      throw new Error('the gateway has no identity of the given authority');
+    return identity;
   }
 
   #newControlPlane(): SvcProcess {
-    const { folder, server, issuer } = this.#parts;
+    const { folder, account, issuer } = this.#parts;
     const port = this.url === '' ? '0' : new URL(this.url).port;
     return new SvcProcess(['control-plane', '--port', port, '--data', 'data'], {
       cwd: folder,
@@ -183,7 +211,8 @@ export class ClusterPlatform implements InstallationAddress {
         SVC_AUTH_CLIENT_ID: 'svc-cli',
         SVC_CONTROL_PLANE_BASE_DOMAIN: `${DOMAIN}:${PORT}`,
         SVC_KUBERNETES_IMAGE: 'registry.example/svc:1',
-        SVC_KUBERNETES_KUBECONFIG: server.administrator.kubeconfig,
+        SVC_KUBERNETES_KUBECONFIG: account.kubeconfig,
+        SVC_KUBERNETES_AUTHORITY_FOLDER: AUTHORITY_FOLDER,
         SVC_KUBERNETES_NAMESPACE: NAMESPACE,
         SVC_KUBERNETES_INGRESS_CLASS: 'nginx',
       },
