@@ -5,6 +5,7 @@
 // - Every append has a text of its own, so that it is recognized wherever it is stored.
 // - As an engine does, a node decides for an entity only after it has read it under the present acquisition of its slice.
 import { setTimeout as delay } from 'node:timers/promises';
+import { vi } from 'vitest';
 import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
 import { sliceOf } from '../../../model/slice.ts';
 import { recordOf } from '../../suites/journal-suite.ts';
@@ -16,6 +17,8 @@ import { JournalNode, move } from './journal-node.ts';
 const IDS = ['e0', 'e1', 'e2', 'e3'];
 const STEPS = 16;
 const UNCERTAIN_MS = 200;
+/** Time for a connection in the place of one that was lost. */
+const PATIENCE = { timeout: 10_000, interval: 20 };
 
 type Outcome = 'unsettled' | 'stored' | 'not stored' | 'unknown';
 
@@ -101,8 +104,12 @@ export class MovingModel {
     }
     this.#isOver = true;
     await this.#settled();
-    for (const id of IDS)
-      this.#checkAll(id, await this.#nodes[0]!.it.journal.read(entity(id), 0, 10_000));
+    const { journal } = this.#nodes[0]!.it;
+    for (const id of IDS) {
+      // The first statement after a fault may find that its connection is lost.
+      const records = await vi.waitFor(() => journal.read(entity(id), 0, 10_000), PATIENCE);
+      this.#checkAll(id, records);
+    }
     await Promise.all(this.#nodes.map(({ it }) => it.journal.close()));
   }
 
