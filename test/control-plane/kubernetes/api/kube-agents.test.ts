@@ -70,3 +70,18 @@ test('requests wait for a free connection, and never for a stream', async () => 
   ended.abort(new Error('ended'));
   expect(await outcome).toMatchObject([{ reason: { message: 'ended' } }]);
 });
+
+test('a request that waits for a connection ends in its time, and is never sent', async () => {
+  const held = Promise.withResolvers<ServerResponse>();
+  await using api = await ScriptedApi.start((_, response) => held.resolve(response));
+  const client = api.client({ connectionsMax: 1 });
+  const first = client.get(CART);
+  const response = await held.promise;
+  const ended = new AbortController();
+  const outcome = Promise.allSettled([client.get(MAPS, ended.signal)]);
+  ended.abort(new Error('ended'));
+  expect(await outcome).toMatchObject([{ reason: { message: 'ended' } }]);
+  answerJson(response, 200, scriptedObject('cart', 1));
+  await first;
+  expect(api.requests.map(({ path }) => path)).toEqual([CART]);
+});
