@@ -32,18 +32,19 @@ export class CartLoad {
   readonly #counts: LoadCounts;
   readonly #judge: Judge;
   #lastNumber = 0;
+  #lastLane = 0;
 
   constructor(counts: LoadCounts, judge: Judge) {
     this.#counts = counts;
     this.#judge = judge;
   }
 
-  /** Returns the lanes of all carts. */
+  /** Returns new lanes for all carts. Requests that earlier lanes have left unanswered may be repeated after those of the new ones. */
   lanes(random: Random): readonly Lane[] {
     return CARTS.flatMap((cart) =>
-      Array.from({ length: LANES_PER_CART }, (_, number) => ({
+      Array.from({ length: LANES_PER_CART }, () => ({
         cart,
-        number,
+        number: ++this.#lastLane,
         random: new Random(random.below(2 ** 31)),
       })),
     );
