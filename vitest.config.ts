@@ -74,7 +74,8 @@ if (!HAS_DEBIAN) console.log(NOT_TESTED_ON_15);
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // Tests wait for processes, leases and servers: with as many workers as the two processors that they need, a fifth of the time would be idle.
+    maxWorkers: 3,
     // A test waits for what it asks for, however slow the machine: these only end one that waits in vain.
     testTimeout: 120_000,
     hookTimeout: 180_000,

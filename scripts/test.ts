@@ -21,8 +21,6 @@ const CONSOLE_PAGE: Step = ['console', 'node', 'scripts/build-console.ts'];
 /** Matches the paths whose tests use the page of the console. */
 const USES_CONSOLE_PAGE = /^(?:test\/)?(?:browser|cli|console|programs|scripts)(?:\/|$)/;
 
-/** Tests of the long tier wait for processes, leases and servers, so that more of them than there are processors run at a time. */
-const LONG_WORKERS = 3;
 const LONG_PROJECTS = ['long', 'long-15', 'long-database'].map((name) => `--project=${name}`);
 
 /** Preparations of the tests. Tests that run alone compile the fixtures that they need themselves. */
@@ -75,7 +73,7 @@ function planOf(args: readonly string[]): Plan {
   if (values.long)
     return {
       steps: preparations,
-      selection: [...LONG_PROJECTS, `--maxWorkers=${LONG_WORKERS}`],
+      selection: LONG_PROJECTS,
       isTier: true,
     };
   return {
