@@ -138,7 +138,9 @@ describe.each(SERVERS)('$name', ({ name, takesChunks, continues }) => {
   test.skipIf(isMissing)(
     'P18: never answers a body that breaks off as if it were complete',
     async () => {
-      for (const framing of ['Content-Length: 9', 'Transfer-Encoding: chunked'])
+      // A server that knows no chunks does not wait for them: it may have answered before the body breaks off.
+      const framings = ['Content-Length: 9', ...(takesChunks ? ['Transfer-Encoding: chunked'] : [])];
+      for (const framing of framings)
         for (const response of await responses(
           `POST / HTTP/1.1\r\n${HOST}${framing}\r\n\r\n5\r\nabc`,
           ['POST'],
