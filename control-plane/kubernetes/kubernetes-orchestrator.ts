@@ -30,6 +30,7 @@ import { clusterUid } from './cluster-identity.ts';
 import type { FoundPod, FoundRevision, FoundService, FoundWorkload } from './found-objects.ts';
 import { givenIdentityProblem } from './given-identities.ts';
 import type { IdentitySecrets } from './identity-secrets.ts';
+import { KUBERNETES_DEFAULTS } from './kubernetes-section.ts';
 import type { KubernetesInstallation } from './manifests/installation.ts';
 import {
   type KeptJournal,
@@ -72,6 +73,8 @@ export interface KubernetesOrchestratorOptions {
   readonly clock?: Clock;
   readonly watchLimits?: Partial<WatchLimits>;
   readonly settledLimits?: Partial<SettledLimits>;
+  /** Time that the controllers of the cluster have to take up a StatefulSet, in milliseconds. Default: that of the settings. */
+  readonly takeUpTimeoutMs?: number;
   /** Returns a number from 0 to 1, by which the times of several services differ. */
   readonly random?: () => number;
 }
@@ -119,10 +122,12 @@ export class KubernetesOrchestrator implements Orchestrator, AsyncDisposable {
     clock = SYSTEM_CLOCK,
     watchLimits = {},
     settledLimits = {},
+    takeUpTimeoutMs = KUBERNETES_DEFAULTS.takeUpTimeoutMs,
     random = Math.random,
   }: KubernetesOrchestratorOptions) {
     const paths = new ResourcePaths(client);
-    this.#cluster = { client, paths, installation, confirmCluster, identities, clock };
+    const parts = { client, paths, installation, identities, clock };
+    this.#cluster = { ...parts, confirmCluster, takeUpTimeoutMs };
     this.#gateway = keepGateway?.();
     this.#limits = { ...SETTLED_LIMITS_DEFAULT, ...settledLimits };
     this.#random = random;

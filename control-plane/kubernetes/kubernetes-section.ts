@@ -5,6 +5,10 @@ import type { Range } from '@svc/kit/settings-reader';
 export interface KubernetesSection {
   /** Time in which a connection to the API server has to be made, in milliseconds. */
   readonly connectTimeoutMs: number;
+  /** Connections for requests to the API server. A request that finds none free waits for one, within its time. */
+  readonly connectionsMax: number;
+  /** Connections for watches and logs, beside those for requests. Each has one of its own. */
+  readonly streamsMax: number;
   /** Time in which the API server has to answer a request, from its beginning to its last byte, in milliseconds. Watches have limits of their own. */
   readonly answerTimeoutMs: number;
   /** Size that an answer of the API server may have that is no list, in bytes. */
@@ -25,6 +29,8 @@ export interface KubernetesSection {
   readonly watchPauseMaxMs: number;
   /** Size that an event of a watch may have, in bytes. */
   readonly eventBytesMax: number;
+  /** Time that the controllers of the cluster have to take up a new StatefulSet, in milliseconds. A service that is not taken up is applied again later. */
+  readonly takeUpTimeoutMs: number;
   /** Longest time after which a service is applied and observed again although no watch has reported a change, in milliseconds; at least half of it. */
   readonly settledMaxMs: number;
   /** Age up to which an answer of the API server shows that it is there, in milliseconds. */
@@ -51,6 +57,8 @@ export const KUBERNETES_DEFAULTS: {
   readonly [Key in keyof KubernetesSection]: KubernetesSection[Key];
 } = {
   connectTimeoutMs: 5000,
+  connectionsMax: 32,
+  streamsMax: 256,
   answerTimeoutMs: 15_000,
   objectBytesMax: 4_194_304,
   pageItems: 250,
@@ -61,6 +69,7 @@ export const KUBERNETES_DEFAULTS: {
   watchPauseMinMs: 100,
   watchPauseMaxMs: 30_000,
   eventBytesMax: 8_388_608,
+  takeUpTimeoutMs: 10_000,
   settledMaxMs: 43_200_000,
   contactAgeMaxMs: 5000,
   contactTimeoutMs: 1000,
@@ -76,6 +85,8 @@ export const KUBERNETES_DEFAULTS: {
 
 export const KUBERNETES_RANGES: { readonly [Key in keyof KubernetesSection]: Range } = {
   connectTimeoutMs: [10, 60_000],
+  connectionsMax: [1, 1000],
+  streamsMax: [32, 10_000],
   answerTimeoutMs: [100, 600_000],
   objectBytesMax: [65_536, 67_108_864],
   pageItems: [1, 5000],
@@ -86,6 +97,7 @@ export const KUBERNETES_RANGES: { readonly [Key in keyof KubernetesSection]: Ran
   watchPauseMinMs: [1, 60_000],
   watchPauseMaxMs: [1, 3_600_000],
   eventBytesMax: [65_536, 67_108_864],
+  takeUpTimeoutMs: [100, 600_000],
   settledMaxMs: [60_000, 604_800_000],
   contactAgeMaxMs: [100, 60_000],
   contactTimeoutMs: [10, 60_000],

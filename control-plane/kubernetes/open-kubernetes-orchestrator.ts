@@ -88,6 +88,7 @@ export async function openKubernetesOrchestrator(
           eventBytesMax: section.eventBytesMax,
         },
         settledLimits: section,
+        takeUpTimeoutMs: section.takeUpTimeoutMs,
       }),
     memory: installed.memory,
     isNewCluster: settings.isNewCluster,

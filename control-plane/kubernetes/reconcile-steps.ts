@@ -47,6 +47,8 @@ export interface Cluster {
   /** The certificates of services; undefined: the operator makes them. */
   readonly identities: IdentitySecrets | undefined;
   readonly clock: Clock;
+  /** Time that the controllers of the cluster have to take up a StatefulSet, in milliseconds. */
+  readonly takeUpTimeoutMs: number;
 }
 
 /** An object by its name, with what the server has of it. */
@@ -60,9 +62,7 @@ const UNPROCESSABLE = 422;
 /** The words of refusals that concern the service, and not the rights of the control plane. */
 const REFUSAL =
   /admission webhook .* denied the request|exceeded quota|violates PodSecurity|it is being terminated/s;
-/** Time that the controllers of the cluster have to take up a StatefulSet. */
-const BEGINNING_MS = 10_000;
-const BEGINNING_PAUSE_MS = 50;
+const TAKE_UP_PAUSE_MS = 50;
 
 /** The secret with the certificate of a service. */
 interface ReadIdentity extends Read<Manifest> {
@@ -279,7 +279,7 @@ async function applyOne(
   const begun =
     beginning === undefined
       ? found
-      : await takenUp(client, path, await apply(beginning, found), signal);
+      : await takenUp(cluster, path, await apply(beginning, found), signal);
   return apply(continuedWorkload(reference, begun, clock.nowMs()), begun);
 }
 
@@ -316,19 +316,19 @@ async function worded(manifest: Manifest, write: () => Promise<KubeObject>): Pro
 
 /** Waits until the controllers have taken up a StatefulSet. */
 async function takenUp(
-  client: KubeClient,
+  { client, takeUpTimeoutMs }: Cluster,
   path: string,
   applied: KubeObject,
   signal: AbortSignal,
 ): Promise<KubeObject> {
-  const ends = performance.now() + BEGINNING_MS;
+  const ends = performance.now() + takeUpTimeoutMs;
   let present: KubeObject | undefined = applied;
   while (present !== undefined && !hasBegun(present)) {
     if (performance.now() > ends)
       throw new Error(
-        `the controllers of the cluster have not taken up ${path} within ${BEGINNING_MS} ms`,
+        `the controllers of the cluster have not taken up ${path} within ${takeUpTimeoutMs} ms`,
       );
-    await delay(BEGINNING_PAUSE_MS, undefined, { signal });
+    await delay(TAKE_UP_PAUSE_MS, undefined, { signal });
     present = await client.get(path, signal);
   }
   if (present === undefined) throw new Error(`${path} was deleted by someone else`);

@@ -155,7 +155,8 @@ describe('the secret of a service', () => {
   test('has to be renewed at the time that an apply returns', async () => {
     const client = cluster.api.client();
     const paths = new ResourcePaths(client);
-    const parts = { client, paths, installation: installation(), clock, confirmCluster };
+    const base = { client, paths, installation: installation(), clock };
+    const parts = { ...base, confirmCluster, takeUpTimeoutMs: 10_000 };
     const first = await applyService({ ...parts, identities }, SITE, true, never);
     expect(first).toMatchObject({ renewAtMs: folder.nowMs + DAY_MS / 2 });
     folder.nowMs += 1000;

@@ -294,6 +294,19 @@ describe('the start of instances', () => {
     expect(cluster.takeWrites().filter((write) => write === `PATCH ${path}`)).toHaveLength(1);
   });
 
+  test('of a StatefulSet fails where no controller takes it up in time, and goes on once one has', async () => {
+    cluster.hasControllers = false;
+    orchestrator = orchestratorOf({}, { takeUpTimeoutMs: 100 });
+    const path = `${APPS}/statefulsets/flags`;
+    await expect(reconcile(desiredService(EMBEDDED))).rejects.toThrow(
+      `the controllers of the cluster have not taken up ${path} within 100 ms`,
+    );
+    expect(cluster.objects.get(path)!['spec']).toMatchObject({ replicas: 0 });
+    cluster.changeStatus(path, { currentRevision: 'r1' });
+    await reconcile(desiredService(EMBEDDED));
+    expect(cluster.objects.get(path)!['spec']).toMatchObject({ replicas: 1 });
+  });
+
   test('keeps the storage of a journal that there is', async () => {
     await reconcile(desiredService(EMBEDDED));
     orchestrator = orchestratorOf({ journals: { storageClass: 'fast', size: '99Gi' } });

@@ -31,6 +31,8 @@ export class StoredObjects implements AsyncDisposable {
   silentPath: string | undefined;
   /** True: watches stay open and leave out what changes. */
   leavesOutChanges = false;
+  /** False: no controller takes up what is applied. */
+  hasControllers = true;
   readonly #watches = new Map<string, Set<ServerResponse>>();
 
   private constructor(
@@ -57,7 +59,7 @@ export class StoredObjects implements AsyncDisposable {
       const refusal = stored?.refuseAll ?? refusals.get(`${request.method} ${request.path}`);
       const at = pathOfObject(request);
       const before = objects.get(at);
-      if (refusal === undefined) answer(objects, request, response);
+      if (refusal === undefined) answer(objects, request, response, stored?.hasControllers ?? true);
       else
         answerJson(
           response,
@@ -157,6 +159,7 @@ function answer(
   objects: Map<string, KubeObject>,
   request: ReceivedRequest,
   response: ServerResponse,
+  hasControllers: boolean,
 ): void {
   const { method, query, body } = request;
   const path = pathOfObject(request);
@@ -174,7 +177,7 @@ function answer(
     const status = found?.['status'];
     const whole = {
       ...applied,
-      ...taken(applied),
+      ...(hasControllers ? taken(applied) : {}),
       ...(status === undefined ? {} : { status }),
       metadata: { ...applied.metadata, uid },
     };
