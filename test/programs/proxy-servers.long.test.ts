@@ -139,7 +139,10 @@ describe.each(SERVERS)('$name', ({ name, takesChunks, continues }) => {
     'P18: never answers a body that breaks off as if it were complete',
     async () => {
       // A server that knows no chunks does not wait for them: it may have answered before the body breaks off.
-      const framings = ['Content-Length: 9', ...(takesChunks ? ['Transfer-Encoding: chunked'] : [])];
+      const framings = [
+        'Content-Length: 9',
+        ...(takesChunks ? ['Transfer-Encoding: chunked'] : []),
+      ];
       for (const framing of framings)
         for (const response of await responses(
           `POST / HTTP/1.1\r\n${HOST}${framing}\r\n\r\n5\r\nabc`,
