@@ -7,8 +7,8 @@ export interface KubernetesSection {
   readonly connectTimeoutMs: number;
   /** Connections for requests to the API server. A request that finds none free waits for one, within its time. */
   readonly connectionsMax: number;
-  /** Connections for watches and logs, beside those for requests. Each has one of its own. */
-  readonly streamsMax: number;
+  /** Connections by which logs of pods are read, beside those for requests. A log that finds none free waits for one, within its time. */
+  readonly logConnectionsMax: number;
   /** Time in which the API server has to answer a request, from its beginning to its last byte, in milliseconds. Watches have limits of their own. */
   readonly answerTimeoutMs: number;
   /** Size that an answer of the API server may have that is no list, in bytes. */
@@ -58,7 +58,7 @@ export const KUBERNETES_DEFAULTS: {
 } = {
   connectTimeoutMs: 5000,
   connectionsMax: 32,
-  streamsMax: 256,
+  logConnectionsMax: 64,
   answerTimeoutMs: 15_000,
   objectBytesMax: 4_194_304,
   pageItems: 250,
@@ -86,7 +86,7 @@ export const KUBERNETES_DEFAULTS: {
 export const KUBERNETES_RANGES: { readonly [Key in keyof KubernetesSection]: Range } = {
   connectTimeoutMs: [10, 60_000],
   connectionsMax: [1, 1000],
-  streamsMax: [32, 10_000],
+  logConnectionsMax: [1, 1000],
   answerTimeoutMs: [100, 600_000],
   objectBytesMax: [65_536, 67_108_864],
   pageItems: [1, 5000],

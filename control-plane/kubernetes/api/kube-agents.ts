@@ -8,7 +8,7 @@ import type { KubeCredentials } from './kube-credentials.ts';
 import type { KubeLimits } from './kube-limits.ts';
 
 export interface KubeAgentsOptions {
-  readonly limits: Pick<KubeLimits, 'connectTimeoutMs' | 'connectionsMax' | 'streamsMax'>;
+  readonly limits: Pick<KubeLimits, 'connectTimeoutMs' | 'connectionsMax' | 'logConnectionsMax'>;
   /** Certificates as PEM that sign the server's. Default: those of Node. */
   readonly authority?: string | undefined;
   /** The name that the server's certificate has, if it is another one than the host. */
@@ -16,8 +16,8 @@ export interface KubeAgentsOptions {
 }
 
 type Certificate = Pick<KubeCredentials, 'certificate' | 'key'>;
-/** `streams` are answers that take long, such as watches. */
-export type ConnectionUse = 'answers' | 'streams';
+/** Each use has connections of its own. So whatever members read of their logs, the driver goes on; and a watch, which lasts, keeps nothing else waiting. */
+export type ConnectionUse = 'answers' | 'logs' | 'watches';
 type Agents = Readonly<Record<ConnectionUse, Agent>>;
 
 export class KubeAgents implements AsyncDisposable {
@@ -34,10 +34,12 @@ export class KubeAgents implements AsyncDisposable {
     const present = this.#present;
     if (present !== undefined && present.of.certificate === certificate && present.of.key === key)
       return present.agents[use];
-    const { connectionsMax, streamsMax } = this.#options.limits;
+    const { connectionsMax, logConnectionsMax } = this.#options.limits;
     const agents = {
       answers: this.#newAgent({ certificate, key }, connectionsMax),
-      streams: this.#newAgent({ certificate, key }, streamsMax),
+      logs: this.#newAgent({ certificate, key }, logConnectionsMax),
+      // There are as many as there are kinds that the driver watches.
+      watches: this.#newAgent({ certificate, key }),
     };
     this.#present = { agents, of: { certificate, key } };
     if (present !== undefined)
@@ -50,7 +52,7 @@ export class KubeAgents implements AsyncDisposable {
     await Promise.all([...this.#open].map((agent) => agent.destroy()));
   }
 
-  #newAgent({ certificate, key }: Certificate, connections: number): Agent {
+  #newAgent({ certificate, key }: Certificate, connections: number | null = null): Agent {
     const { limits, authority, serverName } = this.#options;
     const agent = new Agent({
       allowH2: false,

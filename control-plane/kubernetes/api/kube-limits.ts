@@ -4,8 +4,8 @@ export interface KubeLimits {
   readonly connectTimeoutMs: number;
   /** Connections for requests; one that finds none free waits. */
   readonly connectionsMax: number;
-  /** Connections for streams, each of which has its own, so that they keep no request waiting. */
-  readonly streamsMax: number;
+  /** Connections for logs; one that finds none free waits. */
+  readonly logConnectionsMax: number;
   /** Time for a whole answer, from the request to its last byte. Watches have their own limits. */
   readonly answerTimeoutMs: number;
   /** The most bytes of an answer that is no page of a list. etcd stores no object of more than 1.5 MiB. */
@@ -20,7 +20,7 @@ export interface KubeLimits {
 export const KUBE_LIMITS_DEFAULT: KubeLimits = {
   connectTimeoutMs: 5000,
   connectionsMax: 32,
-  streamsMax: 256,
+  logConnectionsMax: 64,
   answerTimeoutMs: 15_000,
   objectBytesMax: 4 * 1024 * 1024,
   pageItems: 250,

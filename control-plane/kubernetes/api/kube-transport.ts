@@ -99,15 +99,15 @@ export class KubeTransport implements AsyncDisposable {
   }
 
   /**
-   * Sends a request whose answer is read as a stream, which ends with `signal`. `read` gets the pieces. Rejects with KubeError, also if
-   * the answer does not begin in time, or with `endsInTime` has not ended by then.
+   * Sends a request whose answer is read as a stream, which ends with `signal`: a log, which ends in time, or a watch, which lasts. `read` gets the
+   * pieces. Rejects with KubeError, also if the answer does not begin in time, or with `endsInTime` has not ended by then.
    */
   async stream<Result>(
     sent: KubeRequest & { readonly signal: AbortSignal; readonly endsInTime: boolean },
     read: (pieces: AsyncIterable<Buffer>) => Promise<Result>,
   ): Promise<Result> {
     return this.#within(this.limits.answerTimeoutMs, sent.signal, async (signal, isInTime) => {
-      const answer = await this.#begin(sent, 'streams', signal);
+      const answer = await this.#begin(sent, sent.endsInTime ? 'logs' : 'watches', signal);
       if (!sent.endsInTime) isInTime();
       try {
         return await read(answer.body);

@@ -16,6 +16,7 @@ import {
 
 const MAPS = '/api/v1/namespaces/shop/configmaps';
 const CART = `${MAPS}/cart`;
+const never = new AbortController().signal;
 
 test('HTTP/1.1 is spoken, also with a server that prefers HTTP/2', async () => {
   const authority = await CertificateAuthority.create('cluster');
@@ -39,7 +40,7 @@ test('HTTP/1.1 is spoken, also with a server that prefers HTTP/2', async () => {
   expect(versions).toEqual(['1.1']);
 });
 
-test('requests wait for a free connection, and never for a stream', async () => {
+test('requests wait for a free connection, and never for a watch', async () => {
   const waiting: ServerResponse[] = [];
   let waitingMax = 0;
   await using api = await ScriptedApi.start(async ({ query }, response) => {
@@ -54,7 +55,7 @@ test('requests wait for a free connection, and never for a stream', async () => 
     await pause(10);
     for (const one of waiting.splice(0)) answerJson(one, 200, scriptedObject('cart', 1));
   });
-  const client = api.client({ connectionsMax: 2, streamsMax: 1 });
+  const client = api.client({ connectionsMax: 2 });
   const ended = new AbortController();
   const begun = Promise.withResolvers<void>();
   const stream = client.transport.stream(
@@ -69,6 +70,32 @@ test('requests wait for a free connection, and never for a stream', async () => 
   expect(waitingMax).toBe(2);
   ended.abort(new Error('ended'));
   expect(await outcome).toMatchObject([{ reason: { message: 'ended' } }]);
+});
+
+test('logs wait for a free connection, and neither requests nor watches wait for logs', async () => {
+  const held: ServerResponse[] = [];
+  await using api = await ScriptedApi.start(({ query, path }, response) => {
+    if (path.endsWith('/log')) held.push(response);
+    else if (query['watch'] === undefined) answerJson(response, 200, scriptedObject('cart', 1));
+    else response.end('{}\n');
+  });
+  const client = api.client({ logConnectionsMax: 2 });
+  const stream = (path: string, endsInTime: boolean) =>
+    client.transport.stream(
+      { method: 'GET', path, query: endsInTime ? {} : { watch: true }, signal: never, endsInTime },
+      async (pieces) => {
+        for await (const _ of pieces);
+      },
+    );
+  const logs = Array.from({ length: 3 }, () => stream('/api/v1/namespaces/shop/pods/a/log', true));
+  await expect.poll(() => held.length).toBe(2);
+  await client.get(CART);
+  await stream(MAPS, false);
+  expect(held).toHaveLength(2);
+  held[0]!.end();
+  await expect.poll(() => held.length).toBe(3);
+  for (const one of held) one.end();
+  await Promise.all(logs);
 });
 
 test('a request that waits for a connection ends in its time, and is never sent', async () => {
