@@ -6,6 +6,7 @@ import type { EntityRef } from '../../../../model/entity.ts';
 import { answerTo, append, deletionAt, keep, recordOf } from '../../../suites/journal-suite.ts';
 import { HeldCommits } from '../../../support/postgres/held-commits.ts';
 import { JournalDatabase } from '../../../support/postgres/journal-database.ts';
+import { missStandby } from '../../../support/postgres/missing-standby.ts';
 import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
 import { TcpFaultProxy } from '../../../support/tcp-fault-proxy.ts';
 import { appendBeside, change, SET_MS, timerAt } from '../../../support/timer-writes.ts';
@@ -201,6 +202,7 @@ describe('a connection that is lost', () => {
 describe('a commit whose wait for the standby is cancelled', () => {
   let server: PostgresServer;
   let journals: JournalDatabase;
+  let findStandby: () => Promise<void>;
 
   beforeAll(async () => {
     server = await PostgresServer.start('18');
@@ -213,21 +215,13 @@ describe('a commit whose wait for the standby is cancelled', () => {
     await journals.empty();
   });
 
-  async function waitForStandby(name: string): Promise<void> {
-    server.configure({ synchronous_standby_names: name });
-    await server.sql('SELECT pg_reload_conf()');
-    while (
-      (await server.sql('SHOW synchronous_standby_names'))[0]!['synchronous_standby_names'] !== name
-    );
-  }
-
   /** Queues a write whose commit waits, and ends the wait. */
   async function cancelled(journal: Journal): Promise<SvcError | undefined> {
     expect(await append(journal, one, recordOf(1))).toBeUndefined();
-    await waitForStandby('missing');
+    findStandby = await missStandby(server);
     const writing = append(journal, one, recordOf(2));
-    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
-    while ((await server.sql(cancel)).length === 0);
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = $1`;
+    while ((await server.sql(cancel, [journals.database.name])).length === 0);
     return writing;
   }
 
@@ -238,7 +232,7 @@ describe('a commit whose wait for the standby is cancelled', () => {
     const claiming = `SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%epoch + 1%'`;
     while ((await journals.number(claiming)) === 0);
     expect(outcome).toEqual([]);
-    await waitForStandby('');
+    await findStandby();
     await writing;
     expect(outcome).toEqual([undefined]);
     expect(await journal.read(one, 0, 9)).toEqual([recordOf(1), recordOf(2)]);
@@ -248,7 +242,7 @@ describe('a commit whose wait for the standby is cancelled', () => {
   test('leaves it open whether the write is stored, if the standby stays away', async () => {
     const journal = journals.attach({ uncertainMs: 50 });
     expect((await cancelled(journal))?.code).toBe('SVC_CALL_UNCERTAIN');
-    await waitForStandby('');
+    await findStandby();
     expect(await journal.read(one, 0, 9)).toEqual([recordOf(1), recordOf(2)]);
     await journal.close();
   });

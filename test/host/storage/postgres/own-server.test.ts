@@ -5,6 +5,7 @@ import type { DatabaseSession } from '../../../../host/storage/postgres/database
 import type { DatabaseSource } from '../../../../host/storage/postgres/database-source.ts';
 import { freePorts } from '../../../support/free-ports.ts';
 import { urlFile } from '../../../support/postgres/fresh-database.ts';
+import { missStandby } from '../../../support/postgres/missing-standby.ts';
 import { serverVersions } from '../../../support/postgres/postgres-programs.ts';
 import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
 import { finish, folded, row, viewOf } from '../../../suites/view-store/views-under-test.ts';
@@ -37,38 +38,11 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
       .toEqual([{ wait_event: event }]);
   };
 
-  /**
-   * Lets every commit wait for a standby that does not exist, until the function that is returned is called or the test
-   * ends. The server takes the setting over at some time after it was asked to, so that a session commits until it waits.
-   */
-  const missStandby = async (): Promise<() => Promise<void>> => {
-    const session = await server.client('postgres');
-    const [{ pid }] = (await session.query('SELECT pg_backend_pid() AS pid')).rows as [
-      { pid: number },
-    ];
-    const found = new AbortController();
-    const end = async (): Promise<void> => {
-      found.abort();
-      await server.sql('ALTER SYSTEM RESET synchronous_standby_names');
-      await server.sql('SELECT pg_reload_conf()');
-      await commits;
-    };
-    await server.sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
-    await server.sql('SELECT pg_reload_conf()');
-    const commits = (async () => {
-      while (!found.signal.aborted)
-        await session.query(`SELECT pg_logical_emit_message(true, 'test', '')`);
-    })();
-    onTestFinished(() => (found.signal.aborted ? undefined : end()));
-    await untilWaiting(pid, 'SyncRep');
-    return end;
-  };
-
   test('a commit whose wait for the standby is cancelled has an unknown outcome', async () => {
     const session = await connect(source);
     await session.query({ text: 'CREATE TABLE public.kept (n integer)' });
     const pid = await processOf(session);
-    await missStandby();
+    await missStandby(server);
     const insert = session.query({ text: 'INSERT INTO public.kept VALUES (1)' });
     const outcome = Promise.allSettled([insert]);
     await untilWaiting(pid, 'SyncRep');
@@ -95,7 +69,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     const writer = await store.openWriter(view);
     await writer.put([row('a', { n: 1 })], folded(1));
     await finish(writer);
-    const findStandby = await missStandby();
+    const findStandby = await missStandby(server);
     const put = writer.put([row('a', { n: 2 })], folded(2));
     await expect
       .poll(() =>
